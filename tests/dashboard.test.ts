@@ -66,6 +66,11 @@ describe('through the page alone', () => {
     await page.getByText('completed').first().waitFor()
     await page.getByRole('tab', { name: 'Timeline' }).click()
     await seen('subtask.completed')
+    await page.getByRole('tab', { name: 'Brief' }).click()
+    await page
+      .getByRole('region', { name: 'Sent in attempt 1' })
+      .getByText(/Hold until a page has seen it\./)
+      .waitFor()
     await page.getByRole('tab', { name: 'Updates' }).click()
     await page.getByRole('region', { name: 'Receipts' }).getByText('Look at the tests too.').waitFor()
   })

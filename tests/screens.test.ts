@@ -41,6 +41,7 @@ const SCREENS: [name: string, path: () => string, shows: string | RegExp][] = [
   ['subtasks', () => '/subtasks', 'Compare three vector stores'],
   ['subtask-new', () => '/subtasks/new', 'Instructions'],
   ['subtask', () => `/subtasks/${showcase.endedId}`, 'Three places validate a token'],
+  ['subtask-brief', () => `/subtasks/${showcase.endedId}?tab=brief`, 'Sent in attempt'],
   ['subtask-running', () => `/subtasks/${showcase.runningId}`, 'Start with those of the payment service'],
   ['tasks', () => '/tasks', 'Validate tokens in one place'],
   ['task', () => `/tasks/${showcase.taskId}`, 'Every entry point checks the signature'],

@@ -196,6 +196,7 @@ export class ActiveRun {
           this.#silence.broken(performance.now())
           this.#journal.step(step)
         },
+        prompt: (sent) => this.#journal.prompt(sent),
         usage: (delta) => this.#journal.usage(delta),
         fetchUpdates: async () => {
           await this.#journal.fetch()

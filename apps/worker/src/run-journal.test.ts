@@ -1,6 +1,6 @@
 import type { Database } from '@muster/db'
 import { claimOne, drain, type Harness, spawn, startHarness } from '@muster/testing'
-import { type CheckpointAnswer, getSubtask, listSteps, listUpdates, steerSubtask } from '@muster/usecases'
+import { type CheckpointAnswer, getSubtask, listPrompts, listSteps, listUpdates, steerSubtask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WorkerDeps } from './deps.ts'
 import { RunJournal } from './run-journal.ts'
@@ -44,6 +44,7 @@ describe('a checkpoint whose answer was lost', () => {
     const deps = { ...harness.deps, db, workerId: 'w' } as unknown as WorkerDeps
     const journal = new RunJournal(deps, run, { takesUpdates: true, onAnswer: (answer) => answers.push(answer), onLost: () => expect.unreachable() })
 
+    journal.prompt({ system: 'S'.repeat(300_000), message: 'do it', isContinued: false })
     journal.step({ kind: 'message', content: 'first' })
     journal.usage({ inputTokens: 7 })
     await journal.fetch()
@@ -54,6 +55,9 @@ describe('a checkpoint whose answer was lost', () => {
     expect(db.lost()).toBe(2)
     expect(left.inputTokens).toBe(0)
     expect((await listSteps(harness.ctx, run.id, { limit: 10 })).items.map((step) => step.content)).toEqual(['first', 'second'])
+    expect((await listPrompts(harness.ctx, run.id, { limit: 10 })).items).toMatchObject([
+      { attempt: 1, system: 'S'.repeat(262_144), message: 'do it', isContinued: false, isCut: true },
+    ])
     expect((await getSubtask(harness.ctx, run.id)).usage).toMatchObject({ inputTokens: 7, steps: 2 })
     expect(answers.flatMap((answer) => answer.updates.map((update) => update.content))).toEqual(['look here'])
     await drain(harness.ctx)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NO_USAGE, type UsageAdded } from '@muster/domain'
-import type { RunStep, UsageDelta } from '@muster/runners'
+import type { RunStep, SentPrompt, UsageDelta } from '@muster/runners'
 import { type CheckpointAnswer, type ClaimedRun, checkpointRun, isDatabaseUnavailable } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
@@ -12,6 +12,7 @@ const FETCH_MS = 2_000
 
 interface Batch {
   steps: RunStep[]
+  prompt: SentPrompt | null
   usage: UsageAdded
   acknowledgedIds: string[]
 }
@@ -32,6 +33,7 @@ export class RunJournal {
   readonly #run: ClaimedRun
   readonly #options: JournalOptions
   #steps: RunStep[] = []
+  #prompt: SentPrompt | null = null
   #usage: UsageAdded = NO_USAGE
   #acknowledgedIds: string[] = []
   #wanted = false
@@ -53,6 +55,11 @@ export class RunJournal {
 
   step(step: RunStep): void {
     this.#steps.push(step)
+    this.#schedule(COLLECT_MS)
+  }
+
+  prompt(sent: SentPrompt): void {
+    this.#prompt = sent
     this.#schedule(COLLECT_MS)
   }
 
@@ -115,11 +122,12 @@ export class RunJournal {
   }
 
   #hasMore(): boolean {
-    return this.#unsure !== null || this.#steps.length > 0 || this.#acknowledgedIds.length > 0
+    return this.#unsure !== null || this.#prompt !== null || this.#steps.length > 0 || this.#acknowledgedIds.length > 0
   }
 
   #takeBatch(): Batch {
-    const batch = { steps: this.#steps.splice(0, STEPS_PER_CHECKPOINT), usage: this.#usage, acknowledgedIds: this.#acknowledgedIds }
+    const batch = { steps: this.#steps.splice(0, STEPS_PER_CHECKPOINT), prompt: this.#prompt, usage: this.#usage, acknowledgedIds: this.#acknowledgedIds }
+    this.#prompt = null
     this.#usage = NO_USAGE
     this.#acknowledgedIds = []
     return batch

@@ -78,7 +78,7 @@ export async function checkAttempts(evidence: Evidence): Promise<void> {
     admin`select count(*) from steps`,
     admin`
       select subtask_id, seq, attempt, before from (
-        select subtask_id, seq, attempt, lag(attempt) over (partition by subtask_id order by seq) as before from steps
+        select subtask_id, seq, attempt, lag(attempt) over (partition by subtask_id order by seq) as before from steps where seq > 0
       ) as step where before > attempt`,
   )
 }

@@ -336,6 +336,7 @@ export {
   type PartialResult,
   PRIORITIES,
   PRIORITY_RANKS,
+  PROMPT_BYTES_MAX,
   type Priority,
   RESULT_BYTES_MAX,
   REVISIONS_MAX,

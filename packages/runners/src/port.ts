@@ -78,6 +78,16 @@ export interface RunStep {
   content: unknown
 }
 
+/** What a runner has sent first in an attempt. */
+export interface SentPrompt {
+  /** The instructions above the conversation; null where the runner gives one text. What a program adds of its own is not known, and not in it. */
+  system: string | null
+  /** The first message; null in an attempt that goes on with the result of a tool. */
+  message: string | null
+  /** The attempt goes on after a wait: the conversation so far stands between `system` and `message`. */
+  isContinued: boolean
+}
+
 /** What a run has used since it last said so: amounts to add, not totals. `costUsdMicros` is in millionths of a US dollar. */
 export interface UsageDelta {
   inputTokens?: number
@@ -122,6 +132,8 @@ export interface Run {
   readonly tracing?: Tracing
   /** Adds to the transcript. Returns at once; written in order at the next checkpoint. */
   step(step: RunStep): void
+  /** Keeps what is sent first, without secrets, for people to read. Called once, when it is sent. Returns at once, as `step` does. */
+  prompt(sent: SentPrompt): void
   usage(delta: UsageDelta): void
   /**
    * Asks for the updates that have been sent by now, so that `updates` has them when this resolves. A runner asks before each request to a model. Resolves in any

@@ -168,7 +168,7 @@ const ROWS: Check[] = [
     find: (sql) => sql`
       select format('%s of %s: %s counted, %s written, highest %s', kind, id, counted, written, highest) as broken from (
         select 'steps' as kind, s.id, s.step_seq as counted, count(n.seq) as written, coalesce(max(n.seq), 0) as highest
-        from subtasks s left join steps n on n.subtask_id = s.id group by s.id
+        from subtasks s left join steps n on n.subtask_id = s.id and n.seq > 0 group by s.id
         union all
         select 'updates', s.id, s.update_seq, count(u.seq), coalesce(max(u.seq), 0) from subtasks s left join updates u on u.subtask_id = s.id group by s.id
       ) as numbered where counted <> written or counted <> highest`,

@@ -135,7 +135,16 @@ export { type GivenFile, type ImportedFile, importSubagents } from './subagents/
 export { checkSubagentTool, getSubagent, listSubagents, type SubagentList } from './subagents/read-subagents.ts'
 export { cancelSubtask } from './subtasks/cancel-subtask.ts'
 export { createSubtask, type NewSubtask } from './subtasks/create-subtask.ts'
-export { getChangedSubtask, getSubtask, type ListedSubtask, listSteps, listSubtasks, listUpdates, SHOWN_POINTS_MAX } from './subtasks/read-subtasks.ts'
+export {
+  getChangedSubtask,
+  getSubtask,
+  type ListedSubtask,
+  listPrompts,
+  listSteps,
+  listSubtasks,
+  listUpdates,
+  SHOWN_POINTS_MAX,
+} from './subtasks/read-subtasks.ts'
 export { getSpawned, spawnSubagent } from './subtasks/spawn-subagent.ts'
 export { steerSubtask } from './subtasks/steer-subtask.ts'
 export { assignTask } from './tasks/assign-task.ts'

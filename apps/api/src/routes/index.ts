@@ -73,6 +73,7 @@ import { flagSubtaskQualityEndpoint } from './subtasks/flag-quality.ts'
 import { getSubtaskEndpoint } from './subtasks/get.ts'
 import { getSubtaskPayloadEndpoint } from './subtasks/get-payload.ts'
 import { listSubtasksEndpoint } from './subtasks/list.ts'
+import { listPromptsEndpoint } from './subtasks/list-prompts.ts'
 import { listStepsEndpoint } from './subtasks/list-steps.ts'
 import { listUpdatesEndpoint } from './subtasks/list-updates.ts'
 import { steerSubtaskEndpoint } from './subtasks/steer.ts'
@@ -124,6 +125,7 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   getSubtaskEndpoint,
   streamSubtaskEventsEndpoint,
   listStepsEndpoint,
+  listPromptsEndpoint,
   steerSubtaskEndpoint,
   listUpdatesEndpoint,
   cancelSubtaskEndpoint,

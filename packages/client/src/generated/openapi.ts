@@ -88,6 +88,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/subtasks/{id}/prompts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the prompts
+         * @description What each attempt sent first to its model or program, as it was sent, without secrets of the operator. Kept as long as the transcript. Not in it: what a program adds itself, and definitions of tools. Empty for outside workers, whose prompt is the `brief` of the claim.
+         */
+        get: operations["listSubtaskPrompts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/subtasks/{id}/updates": {
         parameters: {
             query?: never;
@@ -4953,6 +4973,28 @@ export interface components {
             /** @description For so long, deliveries have a second signature by the secret before. 0 if it has leaked. Default: 86400. */
             overlap_seconds?: number | null;
         };
+        SentPrompt: {
+            /** Format: int64 */
+            attempt: number;
+            /** @description The instructions above the conversation; null if the runner gives its program one text. */
+            system: string | null;
+            /** @description The first message of the attempt; null if it goes on with the result of a tool. */
+            message: string | null;
+            /** @description The attempt goes on after a wait. The conversation so far stands between `system` and `message`; the transcript has it. */
+            is_continued: boolean;
+            /** @description A text was longer than the 256 KiB that are kept of it. */
+            is_cut: boolean;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            at: string;
+        };
+        SentPromptList: {
+            items: components["schemas"]["SentPrompt"][];
+            /** @description Pass as `cursor` to read on; null on the last page. */
+            next_cursor: string | null;
+        };
         ShortenedField: {
             /** @description The field. It is null in this answer. */
             field: string;
@@ -6913,6 +6955,8 @@ export type ScheduleType = components['schemas']['ScheduleType'];
 export type ScheduleWarning = components['schemas']['ScheduleWarning'];
 export type Scope = components['schemas']['Scope'];
 export type SecretRotation = components['schemas']['SecretRotation'];
+export type SentPrompt = components['schemas']['SentPrompt'];
+export type SentPromptList = components['schemas']['SentPromptList'];
 export type ShortenedField = components['schemas']['ShortenedField'];
 export type SlackSettings = components['schemas']['SlackSettings'];
 export type SlotOutcome = components['schemas']['SlotOutcome'];
@@ -7278,6 +7322,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StepList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listSubtaskPrompts: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the subtask. */
+                id: components["parameters"]["SubtaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of prompts, in the order of the attempts. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentPromptList"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -10854,6 +10928,7 @@ export const OPERATIONS = {
   cancelSubtask: 'DELETE /subtasks/{id}',
   streamSubtaskEvents: 'GET /subtasks/{id}/events',
   listSubtaskSteps: 'GET /subtasks/{id}/steps',
+  listSubtaskPrompts: 'GET /subtasks/{id}/prompts',
   listSubtaskUpdates: 'GET /subtasks/{id}/updates',
   steerSubtask: 'POST /subtasks/{id}/updates',
   getSubtaskPayload: 'GET /subtasks/{id}/payload',

@@ -19,6 +19,8 @@ export class Subtasks extends Noun {
   updates = (id: string, query?: QueryOf<'listSubtaskUpdates'>, options?: CallOptions) => this.pages('listSubtaskUpdates', { id }, query, options)
   /** The transcript. */
   steps = (id: string, query?: QueryOf<'listSubtaskSteps'>, options?: CallOptions) => this.pages('listSubtaskSteps', { id }, query, options)
+  /** What each attempt sent first to its model or program. */
+  prompts = (id: string, query?: QueryOf<'listSubtaskPrompts'>, options?: CallOptions) => this.pages('listSubtaskPrompts', { id }, query, options)
   /** The whole result, where lists and inbox shorten it. */
   payload = (id: string, options?: CallOptions) => this.call('getSubtaskPayload', { path: { id } }, options)
   flagQuality = (id: string, flag: BodyOf<'flagSubtaskQuality'>, options?: CallOptions) =>

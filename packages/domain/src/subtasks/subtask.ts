@@ -50,6 +50,9 @@ export type StepKind = (typeof STEP_KINDS)[number]
 /** A result is kept up to this many bytes of UTF-8. */
 export const RESULT_BYTES_MAX = 1_048_576
 
+/** Each text of a prompt is kept up to this many bytes of UTF-8. */
+export const PROMPT_BYTES_MAX = 262_144
+
 /** A continuation of more bytes of UTF-8 is not kept: the next attempt then begins again. */
 export const CONTINUATION_BYTES_MAX = 8 * 1_048_576
 

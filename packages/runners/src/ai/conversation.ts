@@ -67,6 +67,7 @@ export class Conversation {
   #continuations = 0
   #reminders = 0
   #hasAnswered = false
+  #isPromptKept = false
   #uses: ToolUses
   /** The results of the last answer, one of which an approval decides. */
   #undecided: { results: SavedResult[]; updates: string } | null = null
@@ -146,6 +147,7 @@ export class Conversation {
     for (let tries = 1; ; tries += 1) {
       const signal = inbox.activity()
       const isSent = !signal.aborted
+      if (isSent) this.#keepPrompt()
       const span = startSpan(run, `chat ${choice.modelId}`, {
         kind: 'client',
         attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': choice.modelId, 'gen_ai.provider.name': choice.provider },
@@ -185,6 +187,19 @@ export class Conversation {
       if (run.signal.aborted) return { outcome: this.#stopped() }
       if (signal.aborted) return { interrupted: true }
     }
+  }
+
+  /** The first call of the attempt says what the run was given. */
+  #keepPrompt() {
+    if (this.#isPromptKept) return
+    this.#isPromptKept = true
+    const { run, log } = this.#parts
+    const { task, continuation } = run.brief
+    const isContinued = continuation != null
+    // The answer to a question is the result of the tool that has asked; a message is what came beside it.
+    const last = this.#messages.at(-1)
+    const spoken = last?.role === 'user' && typeof last.content === 'string' ? last.content : null
+    log.prompt({ system: this.#instructions, message: isContinued ? spoken : task, isContinued })
   }
 
   #waitMs(failure: Failure, tries: number): number {

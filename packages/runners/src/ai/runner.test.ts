@@ -59,13 +59,17 @@ async function timed(promise: Promise<unknown>): Promise<number> {
 
 describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) => {
   it('completes with the answer of the model, which was told the brief and called with its key', async () => {
-    const { outcome, steps, usage } = await runOf(dialect, [{ text: ['one, ', 'two, three'], usage: { input: 100, output: 20 } }])
+    const { outcome, steps, usage, test } = await runOf(dialect, [{ text: ['one, ', 'two, three'], usage: { input: 100, output: 20 } }])
 
     expect(outcome).toEqual({ kind: 'completed', result: 'one, two, three' })
     expect(steps).toEqual([{ kind: 'message', content: 'one, two, three' }])
     expect(usage).toMatchObject([{ inputTokens: 100, cachedInputTokens: 0, outputTokens: 20, costUsdMicros: 0, model: expect.stringContaining('test') }])
     const request = await models.request(1)
     expect(request.text).toContain('You are a background subtask. Task: count to three.')
+    expect(test.prompts).toEqual([
+      { system: expect.stringMatching(/^You are a background subtask.*Your last answer/s), message: 'count to three', isContinued: false },
+    ])
+    for (const line of test.prompts[0]?.system?.split('\n') ?? []) expect(request.text).toContain(JSON.stringify(line).slice(1, -1))
     expect(request.model).toBe(dialect === 'anthropic' ? 'claude-test' : 'test-model:1b')
     expect(request.tools.toSorted()).toEqual([
       ...['Edit', 'Glob', 'Grep', 'Read', 'WebFetch', 'Write', 'ask', 'confirm_update', 'learn_fact'],
@@ -284,7 +288,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
       using test = createTestRun({ requiredOutputs: [], ...brief })
       const url = `http://127.0.0.1:${(muster.address() as AddressInfo).port}`
       const run = { ...test.run, access: { url, token: KEYS.OPENAI_API_KEY } }
-      return { outcome: await aiRunner(dialect, models, guard).run(run), steps: test.steps }
+      return { outcome: await aiRunner(dialect, models, guard).run(run), steps: test.steps, prompts: test.prompts }
     }
 
     it('ends the attempt, and its answer is the result of the tool call in the next one, which goes on from there', async () => {
@@ -331,6 +335,7 @@ describe.each<DialectName>(['anthropic', 'openai'])('a run over %s', (dialect) =
         { kind: 'tool_result', content: { name: 'ask', output: expect.stringContaining('Option: b (81)') } },
         { kind: 'message' },
       ])
+      expect(second.prompts).toEqual([{ system: expect.stringContaining('Your last answer'), message: null, isContinued: true }])
       const { text } = await models.request(3)
       expect(text).toContain('I have to know.')
       expect(text).toContain('Option: b (81)')

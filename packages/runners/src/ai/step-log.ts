@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto'
 import { cutToBytes } from '@muster/domain'
 import { LIMITS } from '../command/transcript.ts'
-import type { Run, RunStep } from '../port.ts'
+import type { Run, RunStep, SentPrompt } from '../port.ts'
 import { type Redact, redactJson } from './redact.ts'
 
 /** The transcript of a run, on its way out: without secrets, cut to its limits, counted. */
 export interface StepLog {
+  prompt(sent: SentPrompt): void
   message(text: string): void
   toolCall(id: string, name: string, input: unknown): void
   toolResult(id: string, name: string, text: string, isError: boolean): void
   error(text: string): void
 }
 
-export function createStepLog(run: Pick<Run, 'step'>, redact: Redact): StepLog {
+export function createStepLog(run: Pick<Run, 'step' | 'prompt'>, redact: Redact): StepLog {
   let keptBytes = 0
   let count = 0
   let areDropped = false
@@ -30,7 +31,10 @@ export function createStepLog(run: Pick<Run, 'step'>, redact: Redact): StepLog {
     run.step({ kind, content })
   }
 
+  const clean = (text: string | null) => (text === null ? null : redact(text))
+
   return {
+    prompt: ({ system, message, isContinued }) => run.prompt({ system: clean(system), message: clean(message), isContinued }),
     message: (text) => add('message', cut(redact(text))),
     toolCall: (id, name, input) => add('tool_call', { id, name, input: cutInput(redactJson(input, redact)) }),
     toolResult: (id, name, text, isError) => add('tool_result', { id, name, output: cut(redact(text)), is_error: isError }),

@@ -22,7 +22,7 @@ function silentProgram() {
 it('breaks off again what began before an update that is not to wait, and no more once a turn has begun with it', async () => {
   using test = createTestRun()
   const { program, told } = silentProgram()
-  const redact = createRedact({}, {})
+  const redact = createRedact({}, { API_KEY: 'a background subtask' })
   const session = new Session({
     run: test.run,
     program,
@@ -34,6 +34,7 @@ it('breaks off again what began before an update that is not to wait, and no mor
   })
   const interrupts = () => told.filter(({ request }) => request?.subtype === 'interrupt').length
   session.begin()
+  expect(test.prompts).toEqual([{ system: 'You are [API_KEY removed]. Task: count to three.', message: 'count to three', isContinued: false }])
   test.update('go the other way', 'update-1', 'interrupt')
 
   await vi.waitFor(() => expect(interrupts()).toBe(2), { timeout: 5_000 })

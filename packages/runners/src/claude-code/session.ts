@@ -89,9 +89,11 @@ export class Session {
 
   /** Gives the task, and from then on the updates as they come. */
   begin(): void {
+    const { log, session } = this.#parts
     const { brief } = this.#parts.run
-    const first = this.#parts.session.isResumed ? `${brief.continuation?.updates || QUESTION_CLOSED}\n\n${TAKE_IN}` : brief.task
+    const first = session.isResumed ? `${brief.continuation?.updates || QUESTION_CLOSED}\n\n${TAKE_IN}` : brief.task
     void this.#write(userMessage(randomUUID(), first))
+    log.prompt({ system: brief.text, message: first, isContinued: session.isResumed })
     eachUpdate(this.#parts.run.updates, this.#over.signal, (update) => this.#pass(update)).catch((error: unknown) =>
       this.#parts.log.error(`Updates do not reach this run any more: ${String(error)}`),
     )

@@ -14,7 +14,7 @@ export interface Feed {
  * a program that never reads costs no memory, and what it did not read stays undelivered. Every failure means the same,
  * that the program is not listening any more, and ends the feed.
  */
-export function startFeed(stdin: Writable, run: Pick<Run, 'brief' | 'workspace' | 'updates' | 'delivered'>, isSteerable: boolean): Feed {
+export function startFeed(stdin: Writable, run: Pick<Run, 'brief' | 'workspace' | 'updates' | 'delivered' | 'prompt'>, isSteerable: boolean): Feed {
   const over = new AbortController()
   const isOver = new Promise<false>((resolve) => over.signal.addEventListener('abort', () => resolve(false), { once: true }))
   stdin.once('close', () => over.abort())
@@ -28,6 +28,7 @@ export function startFeed(stdin: Writable, run: Pick<Run, 'brief' | 'workspace' 
 
   async function feed() {
     const isTaken = write(promptLine(run))
+    run.prompt({ system: null, message: run.brief.text, isContinued: run.brief.continuation != null })
     // A plain filter waits for the end of its input, and one that is not steerable need not wait for it.
     if (!isSteerable || !(await isTaken)) return
     await eachUpdate(run.updates, over.signal, async (update) => {

@@ -14,7 +14,15 @@ afterAll(() => guard.close())
 async function runOf(argv: string[], settings: Parameters<typeof testRunner>[2] = {}, brief: Parameters<typeof createTestRun>[0] = {}) {
   using test = createTestRun(brief)
   const outcome = await testRunner(guard, argv, settings).run(test.run)
-  return { outcome, steps: test.steps, usage: test.usage, acknowledged: test.acknowledged, workspace: test.run.workspace, brief: test.run.brief }
+  return {
+    outcome,
+    steps: test.steps,
+    usage: test.usage,
+    acknowledged: test.acknowledged,
+    prompts: test.prompts,
+    workspace: test.run.workspace,
+    brief: test.run.brief,
+  }
 }
 
 const print = (...lines: unknown[]) =>
@@ -22,8 +30,9 @@ const print = (...lines: unknown[]) =>
 
 describe('what a program is told', () => {
   it('gets the brief as its first line, in snake_case, and then the end of its input', async () => {
-    const { outcome, workspace, brief } = await runOf(['cat'])
+    const { outcome, workspace, brief, prompts } = await runOf(['cat'])
 
+    expect(prompts).toEqual([{ system: null, message: brief.text, isContinued: false }])
     expect(outcome.kind).toBe('completed')
     expect(JSON.parse((outcome as { result: string }).result)).toEqual({
       type: 'brief',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Guard, RunnerLog } from '../command/guard.ts'
 import { createCommandRunner } from '../command/runner.ts'
-import type { Brief, Run, RunBudget, RunStep, RunUpdate, StopReason, UsageDelta } from '../port.ts'
+import type { Brief, Run, RunBudget, RunStep, RunUpdate, SentPrompt, StopReason, UsageDelta } from '../port.ts'
 
 /** A run whose other side is the test: what a runner says is collected, and can be waited for. */
 export interface TestRun {
@@ -13,6 +13,7 @@ export interface TestRun {
   delivered: string[]
   acknowledged: string[]
   usage: UsageDelta[]
+  prompts: SentPrompt[]
   /** How many updates the runner has taken. */
   readonly takenUpdates: number
   update(text: string, updateId?: string, delivery?: RunUpdate['delivery']): void
@@ -48,6 +49,7 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
   const delivered: string[] = []
   const acknowledged: string[] = []
   const usage: UsageDelta[] = []
+  const prompts: SentPrompt[] = []
   const queue: RunUpdate[] = []
   let waiters: (() => void)[] = []
   let takenUpdates = 0
@@ -80,6 +82,7 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
         steps.push(step)
         wake()
       },
+      prompt: (sent) => void prompts.push(sent),
       usage: (delta) => void usage.push(delta),
       fetchUpdates: () => new Promise((resolve) => setImmediate(resolve)),
       ask: () => Promise.reject(new Error('this run cannot ask')),
@@ -90,6 +93,7 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
     delivered,
     acknowledged,
     usage,
+    prompts,
     get takenUpdates() {
       return takenUpdates
     },

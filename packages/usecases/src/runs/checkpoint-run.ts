@@ -1,13 +1,16 @@
-import { checkpoints, injections, outbox, pipeline, type Tx, tasks, taskUpdates, transaction, type Update, updates } from '@muster/db'
+import { checkpoints, injections, outbox, pipeline, steps, type Tx, tasks, taskUpdates, transaction, type Update, updates } from '@muster/db'
 import {
+  cutToBytes,
   cutToCodePoints,
   fenceOf,
   type NewEvent,
   NO_USAGE,
+  PROMPT_BYTES_MAX,
   renderTaskUpdate,
   type StepKind,
   subtaskSessionId,
   toStorableJson,
+  toStorableText,
   type UsageAdded,
 } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
@@ -34,6 +37,8 @@ export interface RunCheckpoint {
   parentSessionId: string | null
   workerId: string
   steps: readonly { kind: StepKind; content: unknown }[]
+  /** What the attempt has sent first, with the checkpoint after that. */
+  prompt?: GivenPrompt | null
   usage: Partial<UsageAdded>
   /** Updates that the agent has acknowledged. */
   acknowledgedIds: readonly string[]
@@ -45,6 +50,13 @@ export interface RunCheckpoint {
   renewsLease: boolean
   /** Repeat delivered but unacknowledged updates: for outside workers, whose answer may have been lost. */
   repeatUnacknowledged: boolean
+}
+
+/** The texts that a runner has sent first. */
+export interface GivenPrompt {
+  system: string | null
+  message: string | null
+  isContinued: boolean
 }
 
 export interface CheckpointAnswer {
@@ -103,6 +115,7 @@ export async function checkpointInTransaction(
     timeoutGraceSeconds: TIMEOUT_GRACE_SECONDS,
   })
   if (row === null) return null
+  if (input.prompt != null) await steps.insertPrompt(tx, projectId, input, boundedPrompt(input.prompt))
   const actor = { kind: 'worker', id: input.workerId }
   const holder = holderOf(subtaskId, attempt)
   const events: NewEvent[] = []
@@ -144,6 +157,11 @@ export async function checkpointInTransaction(
   await outbox.publish(tx, projectId, toStorableJson(events))
   if (events.length > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   return { cancelRequested: row.cancelRequested, leaseExpiresAt: row.leaseExpiresAt, stepSeq: row.stepSeq, updates: delivered, blocked: loops?.blocked ?? null }
+}
+
+function boundedPrompt({ system, message, isContinued }: GivenPrompt): Omit<steps.SentPrompt, 'attempt' | 'at'> {
+  const [first, second] = [system, message].map((text) => (text === null ? null : cutToBytes(toStorableText(text), PROMPT_BYTES_MAX)))
+  return { system: first?.text ?? null, message: second?.text ?? null, isContinued, isCut: first?.truncated === true || second?.truncated === true }
 }
 
 /** Notes for the subtask itself. */

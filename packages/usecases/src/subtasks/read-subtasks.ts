@@ -123,6 +123,18 @@ export async function listSteps(ctx: Ctx, subtaskId: string, query: { limit: num
   return await listOfSubtask(ctx, subtaskId, query, (tx, afterSeq, limit, subtask) => steps.listSteps(tx, ctx.actor.projectId, subtask, afterSeq, limit))
 }
 
+/** What was sent first in each attempt, oldest first. None of an outside worker: it is given its prompt by the claim, and what it makes of it is its own. */
+export async function listPrompts(
+  ctx: Ctx,
+  subtaskId: string,
+  query: { limit: number; cursor?: string | undefined },
+): Promise<Page<steps.SentPrompt & { seq: number }>> {
+  return await listOfSubtask(ctx, subtaskId, query, async (tx, afterAttempt, limit, subtask) => {
+    const found = await steps.listPrompts(tx, ctx.actor.projectId, subtask, afterAttempt, limit)
+    return found.map((prompt) => ({ ...prompt, seq: prompt.attempt }))
+  })
+}
+
 /** The updates with their receipts, oldest first. */
 export async function listUpdates(ctx: Ctx, subtaskId: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<Update>> {
   return await listOfSubtask(ctx, subtaskId, query, (tx, afterSeq, limit) => updates.listUpdates(tx, ctx.actor.projectId, subtaskId, afterSeq, limit))

@@ -1,5 +1,5 @@
 import { testDatabase } from '@muster/testing'
-import { cancelSubtask } from '@muster/usecases'
+import { cancelSubtask, checkpointRun } from '@muster/usecases'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { spawnExternal, startApi, type TestApi } from '../../testing/api.ts'
@@ -14,7 +14,7 @@ describe('GET /subtasks/{id}', () => {
     const database = await testDatabase()
     admin = postgres(database.adminUrl, { max: 1 })
     api = await startApi(database, { SUBTASK_MAX_PENDING: '1000' })
-    key = await api.key(['subtasks:read'])
+    key = await api.key(['subtasks:read', 'subtasks:claim'])
   })
   afterAll(async () => {
     await admin.end()
@@ -38,6 +38,25 @@ describe('GET /subtasks/{id}', () => {
       const answer = await api.call('GET', `/subtasks/${id}`, { key })
       expect(answer.status).toBe(200)
       expect(answer.body).toMatchObject({ id, status: 'pending', final_outcome: null, duration_ms: null })
+    })
+
+    it('lists what each attempt has sent first, apart from the transcript, and nothing of an outside worker', async () => {
+      await spawnExternal(api.ctx)
+      const { id } = (await api.call('POST', '/subtasks/claim', { key, body: { worker_id: 'w' } })).body.subtask
+      const prompts = async () => (await api.call('GET', `/subtasks/${id}/prompts`, { key })).body
+      expect(await prompts()).toEqual({ items: [], next_cursor: null })
+      const checkpoint = {
+        ...{ subtaskId: id, attempt: 1, agentId: 'default', task: 'x', taskId: null, parentSessionId: null, workerId: 'w', steps: [], usage: {} },
+        ...{ acknowledgedIds: [], takesUpdates: false, afterStepSeq: null, renewsLease: false, repeatUnacknowledged: false },
+        prompt: { system: 'You are \0careful.', message: 'Count.', isContinued: false },
+      }
+      await checkpointRun(api.deps, api.ctx.actor.projectId, checkpoint)
+      await checkpointRun(api.deps, api.ctx.actor.projectId, checkpoint)
+      expect((await prompts()).items).toEqual([
+        { attempt: 1, system: expect.stringMatching(/^You are .careful\.$/), message: 'Count.', is_continued: false, is_cut: false, at: expect.any(String) },
+      ])
+      expect((await api.call('GET', `/subtasks/${id}/steps`, { key })).body.items).toEqual([])
+      expect((await api.call('GET', `/subtasks/${crypto.randomUUID()}/prompts`, { key })).status).toBe(404)
     })
 
     it('waits for the end and answers when it has come', async () => {

@@ -12,6 +12,8 @@ export const subtasksOfStatusQuery = (status: Subtask['status'], most: number) =
 
 export const updatesQuery = (id: string) => queryOptions({ queryKey: keys.one('subtask', id, 'updates'), queryFn: () => muster.subtasks.updates(id).all(500) })
 
+export const promptsQuery = (id: string) => queryOptions({ queryKey: keys.one('subtask', id, 'prompts'), queryFn: () => muster.subtasks.prompts(id).all(100) })
+
 export const evaluationsQuery = (id: string) =>
   queryOptions({
     queryKey: keys.one('subtask', id, 'evaluations'),

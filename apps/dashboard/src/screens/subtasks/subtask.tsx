@@ -11,6 +11,7 @@ import { EvaluationPanel } from '../evaluations/evaluation-panel.tsx'
 import { OpenQuestions } from '../questions/open-questions.tsx'
 import { AboutSubtask } from './about-subtask.tsx'
 import { type SubtaskTab, TABS } from './address.ts'
+import { Prompts } from './prompts.tsx'
 import { evaluationsQuery, subtaskQuery } from './queries.ts'
 import { SubtaskActions } from './subtask-actions.tsx'
 import { firstLine } from './subtask-row.tsx'
@@ -64,7 +65,10 @@ function Details({ subtask }: { subtask: Subtask }) {
               <Timeline subtask={subtask} />
             </Tabs.Panel>
             <Tabs.Panel value="brief">
-              <Given subtask={subtask} />
+              <div className="stack">
+                <Given subtask={subtask} />
+                <Prompts subtask={subtask} />
+              </div>
             </Tabs.Panel>
             <Tabs.Panel value="evaluation">
               <Evaluations id={subtask.id} />

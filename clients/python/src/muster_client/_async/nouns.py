@@ -67,6 +67,10 @@ class AsyncSubtasks(AsyncNoun):
         """The transcript."""
         return self._list("listSubtaskSteps", m.Step, {"id": id}, {"limit": limit})
 
+    def prompts(self, id: str, *, limit: int | None = None) -> AsyncList[m.SentPrompt]:
+        """What each attempt sent first to its model or program."""
+        return self._list("listSubtaskPrompts", m.SentPrompt, {"id": id}, {"limit": limit})
+
     async def payload(self, id: str) -> m.EvaluatedPayload:
         """The whole result, where lists and inbox shorten it."""
         return await self._call("getSubtaskPayload", m.EvaluatedPayload, path={"id": id})

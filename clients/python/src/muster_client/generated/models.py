@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 1f21191fb96dd78b.
+# Of schemas 2f2ec83b8d7db81d.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1097,6 +1097,44 @@ class SecretRotation(BaseModel):
     overlap_seconds: int | None = None
     """
     For so long, deliveries have a second signature by the secret before. 0 if it has leaked. Default: 86400.
+    """
+
+
+class SentPrompt(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    attempt: int
+    system: str | None
+    """
+    The instructions above the conversation; null if the runner gives its program one text.
+    """
+    message: str | None
+    """
+    The first message of the attempt; null if it goes on with the result of a tool.
+    """
+    is_continued: bool
+    """
+    The attempt goes on after a wait. The conversation so far stands between `system` and `message`; the transcript has it.
+    """
+    is_cut: bool
+    """
+    A text was longer than the 256 KiB that are kept of it.
+    """
+    at: datetime
+    """
+    When it was recorded.
+    """
+
+
+class SentPromptList(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    items: list[SentPrompt]
+    next_cursor: str | None
+    """
+    Pass as `cursor` to read on; null on the last page.
     """
 
 

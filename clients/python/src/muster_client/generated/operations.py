@@ -8,6 +8,7 @@ OPERATIONS: dict[str, tuple[str, str, str]] = {
     "cancelSubtask": ("DELETE", "/subtasks/{id}", "application/json"),
     "streamSubtaskEvents": ("GET", "/subtasks/{id}/events", "application/json"),
     "listSubtaskSteps": ("GET", "/subtasks/{id}/steps", "application/json"),
+    "listSubtaskPrompts": ("GET", "/subtasks/{id}/prompts", "application/json"),
     "listSubtaskUpdates": ("GET", "/subtasks/{id}/updates", "application/json"),
     "steerSubtask": ("POST", "/subtasks/{id}/updates", "application/json"),
     "getSubtaskPayload": ("GET", "/subtasks/{id}/payload", "application/json"),

@@ -17,11 +17,64 @@ const DAY_MS = 86_400_000
 /** The clocks that make ids and that date steps may differ by this. */
 const CLOCKS_APART_MS = DAY_MS
 
+/** What the runner of an attempt sent first, as far as it is kept. */
+export interface SentPrompt {
+  attempt: number
+  system: string | null
+  message: string | null
+  isContinued: boolean
+  /** Whether a text was longer than what is kept of it. */
+  isCut: boolean
+  at: Date
+}
+
 /**
- * Steps of one subtask, from the days in which it can have made any: a statement locks the partitions of these days, and no others. A subtask has made
+ * Stores the prompt of an attempt, once. It shares the partitions of the steps, and so their retention, quotas, erasing and export. Its number is the attempt's below zero:
+ * transcripts begin with 1.
+ */
+export async function insertPrompt(
+  tx: Tx,
+  projectId: string,
+  run: { subtaskId: string; attempt: number },
+  content: Omit<SentPrompt, 'attempt' | 'at'>,
+): Promise<void> {
+  await tx.sql`
+    insert into steps (project_id, subtask_id, seq, attempt, kind, content)
+    select ${projectId}, ${run.subtaskId}, ${-run.attempt}, ${run.attempt}, 'prompt', ${JSON.stringify(content)}::jsonb
+    where not exists (
+      select from steps where project_id = ${projectId} and subtask_id = ${run.subtaskId} and seq = ${-run.attempt} and at > muster_now() - interval '1 day'
+    )`
+}
+
+/** The prompts of a subtask, in the order of its attempts. */
+export async function listPrompts(
+  tx: Tx,
+  projectId: string,
+  subtask: { id: string; completedAt: Date | null },
+  afterAttempt: number,
+  limit: number,
+): Promise<SentPrompt[]> {
+  const [, rows] = await pipeline([
+    planForValues(tx),
+    tx.orm
+      .select({ attempt: steps.attempt, content: steps.content, at: steps.at })
+      .from(steps)
+      .where(and(rowsOfSubtask(projectId, subtask.id, subtask.completedAt), lt(steps.seq, -afterAttempt)))
+      .orderBy(desc(steps.seq))
+      .limit(limit),
+  ])
+  return rows.map(({ attempt, content, at }) => ({ attempt, ...(content as Omit<SentPrompt, 'attempt' | 'at'>), at }))
+}
+
+function ofSubtask(projectId: string, subtaskId: string, completedAt: Date | null): SQL | undefined {
+  return and(rowsOfSubtask(projectId, subtaskId, completedAt), gt(steps.seq, 0))
+}
+
+/**
+ * Steps of one subtask and its prompts, from the days in which it can have made any: a statement locks the partitions of these days, and no others. A subtask has made
  * none before its id, a UUIDv7 that begins with its time, and none after its end.
  */
-function ofSubtask(projectId: string, subtaskId: string, completedAt: Date | null): SQL | undefined {
+function rowsOfSubtask(projectId: string, subtaskId: string, completedAt: Date | null): SQL | undefined {
   const madeMs = subtaskId[14] === '7' ? Number.parseInt(subtaskId.slice(0, 8) + subtaskId.slice(9, 13), 16) : 0
   return and(
     eq(steps.projectId, projectId),
