@@ -16,6 +16,8 @@ const THEMES = ['light', 'dark'] as const
 let browser: Browser
 let system: System
 let showcase: Showcase
+/** Its runner is no outside worker, so that its prompt is kept. */
+let promptedId: string
 let page: Page
 let errors: string[]
 
@@ -24,6 +26,8 @@ beforeAll(async () => {
   browser = await openBrowser()
   system = await startSystem({ env: { SUBTASK_MAX_CONCURRENT: '20', SUBTASK_MAX_PENDING: '50', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
   showcase = await fillShowcase(system)
+  promptedId = (await system.client.spawn({ task: 'Count the open questions of the team, and report.', runner: 'act' })).id
+  await system.client.ended(promptedId)
   const context = await browser.newContext({ reducedMotion: 'reduce' })
   ;({ page, errors } = await openPage(context))
   if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true })
@@ -41,7 +45,7 @@ const SCREENS: [name: string, path: () => string, shows: string | RegExp][] = [
   ['subtasks', () => '/subtasks', 'Compare three vector stores'],
   ['subtask-new', () => '/subtasks/new', 'Instructions'],
   ['subtask', () => `/subtasks/${showcase.endedId}`, 'Three places validate a token'],
-  ['subtask-brief', () => `/subtasks/${showcase.endedId}?tab=brief`, 'Sent in attempt'],
+  ['subtask-brief', () => `/subtasks/${promptedId}?tab=brief`, 'Sent in attempt'],
   ['subtask-running', () => `/subtasks/${showcase.runningId}`, 'Start with those of the payment service'],
   ['tasks', () => '/tasks', 'Validate tokens in one place'],
   ['task', () => `/tasks/${showcase.taskId}`, 'Every entry point checks the signature'],
