@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { requireUsableDatabase } from '@muster/db'
 import type { Settings } from '@muster/domain'
 import { findLocalPostgres, hasLocalDatabase, isPortFree, isRunning, takenBy } from '@muster/local-postgres'
+import { findSandbox } from '@muster/runners'
 import { configuredDatabase, postgresDir } from './system/database.ts'
 import { loadEnvFile, prepareEnvironment } from './system/environment.ts'
 import type { RunRecord } from './system/run-record.ts'
@@ -90,6 +91,13 @@ function lookAtProviders(settings: Settings): Finding {
   return { name, state: 'unknown', detail: `none: set ${PROVIDER_KEYS.join(' or ')} in .env for runs that call a model` }
 }
 
+function lookAtSandbox(settings: Settings): Finding {
+  const { problem } = findSandbox(settings, process.env)
+  if (problem === null) return { name: 'sandbox', state: 'ok', detail: 'bubblewrap works' }
+  if (settings.SANDBOX !== 'required') return { name: 'sandbox', state: 'unknown', detail: `programs of subtasks run without one. ${problem}` }
+  return { name: 'sandbox', state: 'problem', detail: problem, advice: 'A worker does not start (SANDBOX=required): see docs/sandbox.md.' }
+}
+
 async function look(): Promise<Finding[]> {
   loadEnvFile()
   let settings: Settings
@@ -99,7 +107,7 @@ async function look(): Promise<Finding[]> {
     return [{ name: 'settings', state: 'problem', detail: (error as Error).message, advice: 'Mend .env or the environment; .env.example lists every setting.' }]
   }
   const [folder, database, port] = await Promise.all([lookAtDataFolder(settings.DATA_DIR), lookAtDatabase(settings), lookAtPort(settings)])
-  return [{ name: 'settings', state: 'ok', detail: 'valid' }, ...folder, database, port, lookAtProviders(settings)]
+  return [{ name: 'settings', state: 'ok', detail: 'valid' }, ...folder, database, port, lookAtProviders(settings), lookAtSandbox(settings)]
 }
 
 async function main(): Promise<void> {

@@ -238,7 +238,7 @@ describe('doctor', () => {
     expect([code, errors], out).toEqual([0, 'No problems.\n'])
     expect(out).toMatch(/✓ database[\s\S]*✓ migrations[\s\S]*✓ clock +as the server[\s\S]*✓ runners +.*act[\s\S]*✓ workers +1, \d+ of \d+ slots/)
     expect(out).toMatch(/✓ settings +valid[\s\S]*✓ data folder[\s\S]*✓ disk[\s\S]*✓ database, roles +DATABASE_URL answers; login, roles and migrations/)
-    expect(out).toMatch(/model providers[\s\S]*bubblewrap/)
+    expect(out).toMatch(/– sandbox +programs run without one\. The sandbox is switched off \(SANDBOX=off\)[\s\S]*model providers/)
   })
 
   it('says what to do about a server that is away, a login with too many rights, and a setting that is none', async () => {

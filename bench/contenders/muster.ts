@@ -19,7 +19,10 @@ const NO_PROJECT_LIMITS = { SUBTASK_PROJECT_MAX_CONCURRENT: '0', SUBTASK_PROJECT
 
 /** What our processes are given in a measurement, the flags of `npm start` included; everything else is as shipped. */
 export function musterSettings(bench: Bench, database: BenchDatabase, raised: Record<string, string> = {}): ProcessSettings {
-  return { env: { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, COMMAND_RUNNERS: NOOP_RUNNER, ...NO_PROJECT_LIMITS, ...raised }, nodeFlags: LEAN }
+  return {
+    env: { DATABASE_URL: database.appUrl, DATA_DIR: bench.folder, SANDBOX: 'off', COMMAND_RUNNERS: NOOP_RUNNER, ...NO_PROJECT_LIMITS, ...raised },
+    nodeFlags: LEAN,
+  }
 }
 
 export function startMusterWorker(

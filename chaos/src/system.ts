@@ -143,6 +143,8 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
       CHECKS: JSON.stringify(Object.fromEntries(CHECK_NAMES.map((name) => [name, check]))),
       DEFAULT_RUNNER: 'quick',
       SUBTASK_WORKERS: String(SLOTS),
+      // Its programs write to a ledger outside of their workspaces.
+      SANDBOX: 'off',
       SUBTASK_LEASE_SECONDS: String(LEASE_SECONDS),
       SUBTASK_DEFAULT_TIMEOUT: '30',
       SUBTASK_MAX_CONCURRENT: String(SERVER_LIMITS.running),

@@ -110,6 +110,8 @@ export class System {
       HOME: process.env.HOME,
       DATABASE_URL: this.database.appUrl,
       DATA_DIR: this.folder,
+      // The programs of the tests write to a ledger outside of their workspaces, and kill their worker. The sandbox has tests of its own.
+      SANDBOX: 'off',
       PORT: '0',
       AUTH: 'open',
       // The most talkative level, because what must not be logged must not be logged at any.

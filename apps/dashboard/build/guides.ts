@@ -17,7 +17,23 @@ const GROUPS: readonly { label: string; names: readonly string[] }[] = [
   { label: 'Agents', names: ['subagents', 'troubleshooting-guides', 'runner-ai', 'runner-claude-code', 'claude-code', 'mcp'] },
   { label: 'Clients', names: ['clients', 'cli', 'client-typescript', 'client-python', 'example-claude-code', 'example-ai-sdk', 'example-python', 'errors'] },
   { label: 'Quality', names: ['evaluation', 'memory', 'usage'] },
-  { label: 'Operations', names: ['dashboard', 'operations', 'backup', 'storage', 'upgrades', 'limits', 'reliability', 'performance', 'security'] },
+  {
+    label: 'Operations',
+    names: [
+      'dashboard',
+      'operations',
+      'backup',
+      'storage',
+      'upgrades',
+      'limits',
+      'sandbox',
+      'kubernetes',
+      'sharding',
+      'reliability',
+      'performance',
+      'security',
+    ],
+  },
 ]
 const LAST_GROUP = 'More'
 const DECISIONS = 'Decisions'

@@ -3,7 +3,7 @@ import { connect, type Database } from '@muster/db'
 import { createChannels, createChatClient } from '@muster/deliveries'
 import type { ChatClient, Checker, Judge } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
-import { createChecker, createJudge, createRunners, type Runner, startGuard } from '@muster/runners'
+import { createChecker, createJudge, createRunners, type Runner, requireSandbox, startGuard } from '@muster/runners'
 import { type Channels, type Deps, type Log, WriteWatch } from '@muster/usecases'
 import { v7 } from 'uuid'
 import { placeOf } from './place.ts'
@@ -81,11 +81,14 @@ export function createDeps(context: WorkerContext): WorkerDeps {
 
 function openRunners({ settings, environment, log, runners }: WorkerContext) {
   if (runners !== undefined) return { runners, checker: null, closeRunners: async () => {} }
+  const { sandbox, problem } = requireSandbox(settings, environment)
+  const runsPrograms = Object.keys(settings.COMMAND_RUNNERS).length + Object.keys(settings.CHECKS).length > 0 || settings.ENABLE_BASH_TOOL
+  if (sandbox === null && runsPrograms && settings.SANDBOX === 'auto') log.warn({ problem }, 'programs of subtasks run without a sandbox')
   const guard = startGuard({ log })
   return {
-    runners: createRunners(settings, { guard, log, environment }),
+    runners: createRunners(settings, { guard, log, environment, sandbox }),
     // A worker without checks leaves them to others.
-    checker: Object.keys(settings.CHECKS).length === 0 ? null : createChecker(settings.CHECKS, { guard, environment }),
+    checker: Object.keys(settings.CHECKS).length === 0 ? null : createChecker(settings.CHECKS, { guard, environment, sandbox }),
     closeRunners: () => guard.close(),
   }
 }

@@ -5,7 +5,7 @@ import { createRunners, describeRunners } from './registry.ts'
 import { createTestRun, SILENT_LOG } from './testing/command.ts'
 
 const surroundings = { environment: { PATH: '/usr/bin:/bin' }, baseFolder: '/' }
-const plain = parseSettings({})
+const plain = parseSettings({ SANDBOX: 'off' })
 const COMMAND_RUNNERS = {
   broken: { argv: ['no-such-program'] },
   lost: { argv: ['true'], cwd: '/no/such/folder' },
@@ -15,6 +15,7 @@ const COMMAND_RUNNERS = {
 
 describe('describeRunners', () => {
   const no = { default: false, defaultForSubagents: false, followsDefinitions: false }
+  const unconfined = { sandbox: 'none', sandboxProblem: 'The sandbox is switched off (SANDBOX=off).' }
 
   it('lists every configured program and the built-in kinds, each with what it lacks', () => {
     expect(describeRunners({ ...plain, COMMAND_RUNNERS }, surroundings).items).toEqual([
@@ -27,9 +28,18 @@ describe('describeRunners', () => {
         missing: [expect.stringContaining('"no-such-program" was not found on the PATH')],
         steerable: false,
         interruptible: false,
+        ...unconfined,
       },
-      { name: 'lost', available: false, ...no, missing: [expect.stringContaining('/no/such/folder (cwd)')], steerable: false, interruptible: false },
-      { name: 'shell', available: true, ...no, default: true, missing: [], steerable: true, interruptible: false },
+      {
+        name: 'lost',
+        available: false,
+        ...no,
+        missing: [expect.stringContaining('/no/such/folder (cwd)')],
+        steerable: false,
+        interruptible: false,
+        ...unconfined,
+      },
+      { name: 'shell', available: true, ...no, default: true, missing: [], steerable: true, interruptible: false, ...unconfined },
       {
         name: 'other',
         available: true,
@@ -39,8 +49,9 @@ describe('describeRunners', () => {
         missing: [],
         steerable: false,
         interruptible: false,
+        ...unconfined,
       },
-      { name: 'external', available: true, ...no, followsDefinitions: true, missing: [], steerable: true, interruptible: false },
+      { name: 'external', available: true, ...no, followsDefinitions: true, missing: [], steerable: true, interruptible: false, sandbox: 'none' },
       {
         name: 'ai',
         available: false,
@@ -49,6 +60,7 @@ describe('describeRunners', () => {
         missing: [expect.stringContaining('Set ANTHROPIC_API_KEY')],
         steerable: true,
         interruptible: true,
+        sandbox: 'none',
       },
       {
         name: 'claude-code',
@@ -58,6 +70,7 @@ describe('describeRunners', () => {
         missing: [expect.stringContaining('"claude" was not found on the PATH'), expect.stringContaining('Set ANTHROPIC_API_KEY')],
         steerable: true,
         interruptible: true,
+        sandbox: 'none',
       },
     ])
   })

@@ -7,9 +7,10 @@ import type { Guard, RunnerLog } from './command/guard.ts'
 import { type Environment, locateProgram } from './command/program.ts'
 import { createCommandRunner } from './command/runner.ts'
 import type { Runner } from './port.ts'
+import { findSandbox, type Sandbox, type SandboxSettings } from './sandbox/sandbox.ts'
 
 /** The part of the settings that decides which runners there are. */
-export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'> & AiRunnerSettings & ClaudeCodeSettings
+export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'> & AiRunnerSettings & ClaudeCodeSettings & SandboxSettings
 
 /** Where to look for the programs of a configuration. */
 export interface RunnerSurroundings {
@@ -22,6 +23,8 @@ export interface RunnerSurroundings {
 export interface RunnerDeps extends RunnerSurroundings {
   guard: Guard
   log: RunnerLog
+  /** What confines programs and commands; null or absent where nothing does. */
+  sandbox?: Sandbox | null
 }
 
 /** One line of `GET /runners`. */
@@ -35,6 +38,10 @@ export interface RunnerDescription extends RunnerOffer {
   interruptible: boolean
   /** Of a program that says which it is. */
   version?: string
+  /** What of its runs is confined on this machine: the program, or the commands that a model runs. */
+  sandbox: 'program' | 'commands' | 'none'
+  /** Why nothing is, where something could be. */
+  sandboxProblem?: string
 }
 
 /** Work for external workers that claim it over HTTP. No worker of ours runs it. */
@@ -62,16 +69,26 @@ export function createRunners(settings: RunnerSettings, deps: RunnerDeps): Map<s
  */
 export function describeRunners(settings: RunnerSettings, surroundings: RunnerSurroundings): { items: RunnerDescription[] } {
   const baseFolder = surroundings.baseFolder ?? process.cwd()
+  const found = findSandbox(settings, surroundings.environment, baseFolder)
+  const commandsOfModels = settings.ENABLE_BASH_TOOL ? confines('commands', found.problem) : confines('none', null)
   const commands = Object.entries(settings.COMMAND_RUNNERS).map(([name, command]) => {
     const { missing } = locateProgram(command, surroundings.environment, baseFolder)
-    return { name, available: missing.length === 0, missing, steerable: command.steerable ?? false }
+    const problem = command.sandbox === false ? 'Its entry in COMMAND_RUNNERS has sandbox: false.' : found.problem
+    return { name, available: missing.length === 0, missing, steerable: command.steerable ?? false, ...confines('program', problem) }
   })
   const { missing: claudeMissing, version } = locateClaude(settings, surroundings.environment, baseFolder)
   const items = [
     ...commands,
-    { name: EXTERNAL, available: true, missing: [], steerable: true },
-    { name: AI, available: missingForAi(settings).length === 0, missing: missingForAi(settings), steerable: true },
-    { name: CLAUDE_CODE, available: claudeMissing.length === 0, missing: claudeMissing, steerable: true, ...(version !== null && { version }) },
+    { name: EXTERNAL, available: true, missing: [], steerable: true, ...confines('none', null) },
+    { name: AI, available: missingForAi(settings).length === 0, missing: missingForAi(settings), steerable: true, ...commandsOfModels },
+    {
+      name: CLAUDE_CODE,
+      available: claudeMissing.length === 0,
+      missing: claudeMissing,
+      steerable: true,
+      ...(version !== null && { version }),
+      ...commandsOfModels,
+    },
   ]
   const offers = items.map((item) => ({ ...item, followsDefinitions: followsDefinitions(settings.COMMAND_RUNNERS, item.name) }))
   const [plain, forSubagents] = [false, true].map((subagent) => defaultRunner(offers, { subagent, configured: settings.DEFAULT_RUNNER })?.runner.name)
@@ -83,4 +100,8 @@ export function describeRunners(settings: RunnerSettings, surroundings: RunnerSu
       interruptible: INTERRUPTIBLE.has(offer.name),
     })),
   }
+}
+
+function confines(what: RunnerDescription['sandbox'], problem: string | null): Pick<RunnerDescription, 'sandbox' | 'sandboxProblem'> {
+  return problem === null ? { sandbox: what } : { sandbox: 'none', sandboxProblem: problem }
 }

@@ -75,7 +75,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     judgeJobs: createJudgeJobs(boss),
     notifier: createNotifier(db, onError),
     writes: new WriteWatch(undefined, Number.NEGATIVE_INFINITY),
-    settings: parseSettings({ DATA_DIR: dataDir, COMMAND_RUNNERS: TEST_PROGRAMS, ...NO_PROJECT_LIMITS, ...options.settings }),
+    settings: parseSettings({ DATA_DIR: dataDir, SANDBOX: 'off', COMMAND_RUNNERS: TEST_PROGRAMS, ...NO_PROJECT_LIMITS, ...options.settings }),
     newId: v7,
     archive: null,
     log,

@@ -20,10 +20,7 @@ interface Finding {
 /** A clock that differs by more makes schedules and expiries surprising. */
 const CLOCK_MS_MAX = 5_000
 /** What the server uses where it stands on the same machine. */
-const PROGRAMS = [
-  { name: 'bwrap', of: 'bubblewrap', without: 'Programs of subtasks run without a sandbox. Install bubblewrap.' },
-  { name: 'git', of: 'git', without: 'The runner claude-code needs it for workspaces. Install git.' },
-]
+const PROGRAMS = [{ name: 'git', of: 'git', without: 'The runner claude-code needs it for workspaces. Install git.' }]
 
 const PARTS: Record<keyof Readiness['parts'], { name: string; advice: string }> = {
   process: { name: 'process', advice: 'It is stopping: start it again.' },
@@ -47,7 +44,8 @@ export function addDoctor(program: Command): void {
       const machine = isLocal ? await lookAtMachine() : []
       // The server that answers may be what has the port, also where npm start has not started it.
       const ownPort = server[0]?.state === 'ok' ? `port ${new URL(cli.url).port}` : undefined
-      const findings = [...server, ...machine.filter(({ name }) => name !== ownPort)]
+      const seen = new Set(server.map(({ name }) => name))
+      const findings = [...server, ...machine.filter(({ name }) => name !== ownPort && !seen.has(name))]
       const width = Math.max(...findings.map(({ name }) => name.length))
       for (const finding of findings) cli.out.line(finding, () => describe(cli, finding, width))
       const problems = findings.filter(({ state }) => state === 'problem').length
@@ -118,7 +116,15 @@ async function lookAtAccess(muster: Muster): Promise<Finding[]> {
     available.length === 0
       ? { name: 'runners', state: 'problem', detail: 'none can execute a subtask', advice: 'Configure one: docs/runners, or COMMAND_RUNNERS.' }
       : { name: 'runners', state: 'ok', detail: available.map(({ name, version }) => (version === undefined ? name : `${name} ${version}`)).join(', ') }
-  return [{ name: 'access', state: 'ok', detail: 'the server takes this caller' }, usable, ...lacking, await lookAtWorkers(muster)]
+  return [{ name: 'access', state: 'ok', detail: 'the server takes this caller' }, usable, ...lacking, sandboxFinding(available), await lookAtWorkers(muster)]
+}
+
+/** As the API sees it on its machine; workers decide on theirs. */
+function sandboxFinding(runners: readonly { name: string; sandbox: string; sandbox_problem?: string }[]): Finding {
+  const problems = new Set(runners.flatMap(({ sandbox_problem: problem }) => problem ?? []))
+  if (problems.size > 0) return { name: 'sandbox', state: 'unknown', detail: `programs run without one. ${[...problems].map(oneLine).join(' ')}` }
+  const confined = runners.filter(({ sandbox }) => sandbox !== 'none').map(({ name }) => name)
+  return { name: 'sandbox', state: 'ok', detail: confined.length === 0 ? 'nothing to confine' : `bubblewrap, for ${confined.join(', ')}` }
 }
 
 async function lookAtWorkers(muster: Muster): Promise<Finding> {

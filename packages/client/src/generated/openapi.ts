@@ -4625,6 +4625,13 @@ export interface components {
             steerable: boolean;
             /** @description For claude-code: the version of the program, once known. */
             version?: string;
+            /**
+             * @description What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.
+             * @enum {string}
+             */
+            sandbox: "program" | "commands" | "none";
+            /** @description Why nothing is confined, where something could be. See docs/sandbox.md. */
+            sandbox_problem?: string;
         };
         RunnerList: {
             items: components["schemas"]["Runner"][];

@@ -20,12 +20,22 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK_HOSTS.has(host.toLowerCase().replace(/^\[|\]$/g, ''))
 }
 
+const absolutePath = z.string().startsWith('/', 'must be an absolute path')
+/** What an entry says of its sandbox, where there is one. */
+const sandboxOptions = {
+  sandbox: z.boolean().optional().describe('false: it runs outside of the sandbox'),
+  network: z.boolean().optional().describe('whether it may use the network from its sandbox'),
+  reads: z.array(absolutePath).optional().describe('files and folders that are shown to it though something around them is hidden'),
+  writes: z.array(absolutePath).optional().describe('folders besides its own that it may change'),
+}
+
 const commandRunner = z.strictObject({
   argv: z.array(z.string().min(1)).min(1).describe('program and arguments; never passed through a shell'),
   cwd: z.string().min(1).optional(),
   env: z.record(z.string(), z.string()).optional(),
   steerable: z.boolean().optional(),
   follows_definitions: z.boolean().optional().describe('it obeys the role, the instructions and the tools of the sub-agent in its prompt'),
+  ...sandboxOptions,
 })
 
 /** One program of `COMMAND_RUNNERS`. */
@@ -35,6 +45,7 @@ const check = z.strictObject({
   argv: z.array(z.string().min(1)).min(1).describe('program and arguments; never passed through a shell'),
   env: z.record(z.string(), z.string()).optional(),
   timeout_seconds: z.number().int().min(1).max(3_600).optional().describe('seconds after which it has failed; 600 if absent'),
+  ...sandboxOptions,
 })
 
 /** One check of `CHECKS`. */
@@ -209,7 +220,18 @@ export const settingsSchema = z.object({
   ENABLE_BASH_TOOL: flag
     .default(false)
     .describe(
-      'true: models of the runners ai and claude-code may run commands, with the rights of the worker. Enable it only if the worker has a container of its own.',
+      'true: models of the runners ai and claude-code may run commands, in a sandbox where there is one (SANDBOX), otherwise with the rights of the worker. Enable it only with SANDBOX=required, or if the worker has a container of its own.',
+    ),
+  SANDBOX: z
+    .enum(['auto', 'required', 'off'])
+    .default('auto')
+    .describe(
+      'Whether commands of models, checks and programs of COMMAND_RUNNERS run in a sandbox made by bubblewrap (bwrap): auto, where bwrap is installed and works; required, a worker without one does not start; off. See docs/sandbox.md.',
+    ),
+  SANDBOX_NETWORK: flag
+    .default(false)
+    .describe(
+      'true: commands of models and checks may use the network from their sandbox. An entry of COMMAND_RUNNERS or CHECKS says it for itself with network.',
     ),
   MCP_SERVERS: mcpServers
     .default({})
@@ -367,7 +389,7 @@ export function parseSettings(environment: Record<string, string | undefined>): 
       problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is not one of ${BUILT_IN_RUNNER_NAMES.join(', ')} or COMMAND_RUNNERS`)
     }
     if (settings.SMTP_URL !== undefined && settings.SMTP_FROM === undefined) problems.push('SMTP_FROM: is needed for SMTP_URL: the sender of e-mail')
-    problems.push(...searchProblems(settings))
+    problems.push(...searchProblems(settings), ...sandboxProblems(settings))
     if (settings.ARCHIVE_URL?.startsWith('s3://') && !(settings.ARCHIVE_ACCESS_KEY_ID && settings.ARCHIVE_SECRET_ACCESS_KEY)) {
       problems.push('ARCHIVE_URL: s3:// needs ARCHIVE_ACCESS_KEY_ID and ARCHIVE_SECRET_ACCESS_KEY')
     }
@@ -390,6 +412,14 @@ export function parseProcessSettings(environment: Record<string, string | undefi
 /** What is wrong; of a name that cannot be one, why. */
 function reasonOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join('; ') : issue.message
+}
+
+/** Entries that contradict SANDBOX=required. */
+function sandboxProblems({ SANDBOX, COMMAND_RUNNERS, CHECKS }: z.output<typeof settingsSchema>): string[] {
+  if (SANDBOX !== 'required') return []
+  return Object.entries({ ...COMMAND_RUNNERS, ...CHECKS }).flatMap(([name, { sandbox }]) =>
+    sandbox === false ? [`SANDBOX: is required, and "${name}" has sandbox: false`] : [],
+  )
 }
 
 /** What a provider of searches needs, and has not. */

@@ -1,6 +1,7 @@
 import type { Guard, RunnerLog } from '../command/guard.ts'
 import type { Environment } from '../command/program.ts'
 import type { Run, Runner, RunOutcome } from '../port.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { AiRunnerSettings } from './models.ts'
 import { operatorSecrets } from './redact.ts'
 import type { ToolboxOptions } from './tools/assemble.ts'
@@ -13,6 +14,8 @@ export interface AiRunnerOptions {
   environment: Environment
   /** What relative paths in the settings start from. */
   baseFolder: string
+  /** What confines commands; null or absent where nothing does. */
+  sandbox?: Sandbox | null
   /** For tests: how long to wait, where pages and models really are. */
   overrides?: {
     firstWaitMs?: number
@@ -50,7 +53,11 @@ export function createAiRunner(settings: AiRunnerSettings, options: AiRunnerOpti
   }
 }
 
-async function runModel(run: Run, settings: AiRunnerSettings, { guard, log, environment, baseFolder, overrides = {} }: AiRunnerOptions): Promise<RunOutcome> {
+async function runModel(
+  run: Run,
+  settings: AiRunnerSettings,
+  { guard, log, environment, baseFolder, sandbox = null, overrides = {} }: AiRunnerOptions,
+): Promise<RunOutcome> {
   const parts = await loadParts()
   const model = chooseModel(parts, run, settings)
   if ('error' in model) return { kind: 'errored', error: model.error, retryable: false }
@@ -61,6 +68,7 @@ async function runModel(run: Run, settings: AiRunnerSettings, { guard, log, envi
     guard,
     environment,
     baseFolder,
+    sandbox,
     hasBash: settings.ENABLE_BASH_TOOL,
     search: parts.searchOf(settings),
     servers: settings.MCP_SERVERS,

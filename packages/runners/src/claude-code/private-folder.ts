@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Run } from '../port.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import { FOLDER_PREFIX, markOwner } from './left-folders.ts'
 import type { ToolRules } from './tool-rules.ts'
 
@@ -25,14 +26,21 @@ const HOOK_TIMEOUT_SECONDS = 5
 /** The variable by which the credential reaches the program: in no file, and in no argument. */
 const TOKEN = 'MUSTER_TOKEN'
 
-/** Secrets of the program that its commands must not see. */
-const SHELL = `#!/bin/sh
+/** What runs a command: without the secrets of the program, and in the sandbox where there is one. */
+function shellOf(sandbox: readonly string[]): string {
+  const prefix = sandbox.map((argument) => `'${argument.replaceAll("'", "'\\''")}' `).join('')
+  return `#!/bin/sh
 unset ANTHROPIC_API_KEY ANTHROPIC_BASE_URL ${TOKEN}
-exec "\${SHELL:-/bin/sh}" -c "$1"
+exec ${prefix}"\${SHELL:-/bin/sh}" -c "$1"
 `
+}
 
-/** Makes the folder, for the eyes of this user alone. */
-export async function makePrivateFolder({ access, brief }: Pick<Run, 'access' | 'brief'>, rules: ToolRules): Promise<PrivateFolder> {
+/** Makes the folder, for the eyes of this user alone. Commands may change its part for temporary files, where the program expects notes of them. */
+export async function makePrivateFolder(
+  { access, brief, workspace }: Pick<Run, 'access' | 'brief' | 'workspace'>,
+  rules: ToolRules,
+  sandbox: Sandbox | null = null,
+): Promise<PrivateFolder> {
   const root = await mkdtemp(join(tmpdir(), FOLDER_PREFIX))
   const folder = {
     settings: join(root, 'settings.json'),
@@ -51,9 +59,17 @@ export async function makePrivateFolder({ access, brief }: Pick<Run, 'access' | 
     write(folder.settings, JSON.stringify(settingsOf(access.url, rules))),
     write(folder.mcpConfig, JSON.stringify(mcpConfigOf(access.url))),
     write(folder.instructions, brief.text),
-    write(folder.shell, SHELL, 0o700),
   ])
+  // The sandbox binds folders, so they have to exist.
+  const confined = sandbox === null ? [] : commandSandbox(sandbox, workspace, root, folder.temporary)
+  await write(folder.shell, shellOf(confined), 0o700)
   return folder
+}
+
+/** All of the arguments but the command's own. What the program has written for its commands, such as the shell's settings, they may read. */
+function commandSandbox(sandbox: Sandbox, workspace: string, root: string, temporary: string): string[] {
+  const shell = { program: '/bin/sh', args: [], cwd: workspace, folders: [workspace, temporary], reads: [root] }
+  return [sandbox.program, ...sandbox.argumentsOf(shell, 'sandbox').slice(0, -1)]
 }
 
 /** Rules about tools, and hooks that call Muster with the subtask's own credential. */

@@ -4,12 +4,13 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BUILTIN_SUBAGENTS, type SubagentDefinition } from '@muster/domain'
+import { BUILTIN_SUBAGENTS, parseSettings, type SubagentDefinition } from '@muster/domain'
 import { claudePath } from '@muster/testing/claude-program'
 import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@muster/testing/scripted-models'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Guard, startGuard } from '../command/guard.ts'
 import type { Brief, Run, RunAnswer, RunBudget, RunQuestion, UsageDelta } from '../port.ts'
+import { findSandbox, type Sandbox } from '../sandbox/sandbox.ts'
 import { ENVIRONMENT, KEYS } from '../testing/ai.ts'
 import { claudeRunner, processesOf, startTestMuster, type TestMuster } from '../testing/claude-code.ts'
 import { createTestRun, SILENT_LOG, until } from '../testing/command.ts'
@@ -38,6 +39,7 @@ interface Own {
   budget?: Partial<RunBudget>
   settings?: Record<string, string>
   environment?: Record<string, string>
+  sandbox?: Sandbox | null
   files?: Record<string, string>
   run?: Partial<Run>
 }
@@ -53,7 +55,7 @@ function start(own: Own = {}) {
     writeFileSync(join(test.run.workspace, path), content)
   }
   const run = { ...test.run, access: { url: muster.url, token: TOKEN }, ...own.run }
-  const runner = claudeRunner({ ...programSettings(), ...own.settings }, guard, own.environment)
+  const runner = claudeRunner({ ...programSettings(), ...own.settings }, guard, own.environment, own.sandbox)
   return { test, outcome: runner.run(run), subtaskId: run.brief.subtaskId }
 }
 
@@ -428,6 +430,17 @@ describe('the tools of a run', () => {
     expect(JSON.stringify(steps.filter(({ kind }) => kind === 'tool_result'))).not.toContain('what nobody may read')
     expect(existsSync(join(outside, 'new.txt'))).toBe(false)
     rmSync(outside, { recursive: true })
+  })
+
+  const { sandbox } = findSandbox(parseSettings({ DATA_DIR: '/no/such/folder' }), ENVIRONMENT, '/no/such/folder')
+  it.skipIf(sandbox === null)('keeps its commands in the sandbox: they see no process of its own, have no network, and change only the workspace', async () => {
+    const command = `ls -d /proc/[0-9]* | wc -l; cat /proc/*/environ | tr '\\0' '\\n' | grep -ac ${KEYS.ANTHROPIC_API_KEY}; cat /proc/net/dev | wc -l; touch inside; touch /etc/muster-out; true`
+    const { outcome, steps } = await runOf([{ toolCalls: [{ name: 'Bash', input: { command } }] }, { text: 'Done.' }], { settings: COMMANDS, sandbox })
+    expect(outcome).toMatchObject({ kind: 'completed' })
+    const result = steps.find(({ kind }) => kind === 'tool_result')?.content as { output: string; is_error: boolean }
+    expect(result).toMatchObject({ is_error: false, output: expect.stringMatching(/^\d\n0\n3\n/) })
+    expect(result.output).toContain('Read-only file system')
+    expect(existsSync('/etc/muster-out')).toBe(false)
   })
 
   it('lead to no secret', async () => {

@@ -9,6 +9,7 @@ import type { Environment } from '../command/program.ts'
 import { createTail } from '../command/text.ts'
 import { LIMITS } from '../command/transcript.ts'
 import type { Run, Runner, RunOutcome } from '../port.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import { argumentsOf, environmentOf } from './command-line.ts'
 import { removeLeftFolders } from './left-folders.ts'
 import { decideOutcome } from './outcome.ts'
@@ -27,6 +28,8 @@ export interface ClaudeCodeRunnerOptions {
   environment: Environment
   /** What relative paths in the settings start from. */
   baseFolder: string
+  /** What confines the commands of its model; null or absent where nothing does. The program itself is not confined: it needs the network, and its key. */
+  sandbox?: Sandbox | null
 }
 
 /**
@@ -76,7 +79,7 @@ async function runProgram(run: Run, { program: path, model, settings, options }:
   if (exceeded !== null) return { kind: 'budget_exceeded', error: exceeded }
   const redact = createRedact(options.environment, { ...operatorSecrets(settings), MUSTER_TOKEN: run.access.token })
   const rules = toolRulesOf(run.brief, settings.ENABLE_BASH_TOOL)
-  const folder = await makePrivateFolder(run, rules)
+  const folder = await makePrivateFolder(run, rules, options.sandbox)
   try {
     const saved = await restoreSession(run, folder)
     const args = argumentsOf(run, folder, saved, rules, model)

@@ -1,7 +1,8 @@
 import { type CheckEnd, type Checker, type CheckRequest, type CheckSettings, couldNotRun } from '@muster/domain'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { Guard } from './guard.ts'
 import { describeEnding, type Ending } from './outcome.ts'
-import { type CheckMarks, gateFailure, type Program, StartError, startProgram } from './process.ts'
+import { type CheckMarks, confinedBy, gateFailure, type Program, StartError, startProgram } from './process.ts'
 import { killMarked } from './process-group.ts'
 import { type Environment, inheritedBy, locateProgram } from './program.ts'
 import { createTail } from './text.ts'
@@ -16,6 +17,8 @@ export interface CheckerOptions {
   environment: Environment
   /** What relative paths of programs start from; default: the current folder. */
   baseFolder?: string
+  /** What confines checks; null or absent where nothing does. */
+  sandbox?: Sandbox | null
 }
 
 /**
@@ -42,7 +45,8 @@ async function execute(settings: CheckSettings, { id, tries, folder }: CheckRequ
   const marks: CheckMarks = { MUSTER_CHECK_ID: id, MUSTER_CHECK_TRY: String(tries) }
   const env = { ...inheritedBy(options.environment), ...added, MUSTER_WORKSPACE: folder, ...marks }
   try {
-    const program = await startProgram({ program: located.program, args: argv.slice(1), cwd: folder, env, guard: options.guard })
+    const confined = confinedBy(options.sandbox, settings, [folder])
+    const program = await startProgram({ program: located.program, args: argv.slice(1), cwd: folder, env, guard: options.guard, confined })
     const { ending, output, isLate } = await follow(program, timeoutSeconds * 1_000, signal)
     // Nothing of it outlives it, such as a server that it started for its tests.
     await killMarked(marks)

@@ -10,6 +10,12 @@ export function signalGroup(pgid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Signals every process of a group but its leader. Only where there is a /proc. */
+export function signalMembers(pgid: number, signal: NodeJS.Signals): void {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== pgid && isRunningMember(name, pgid))
+  for (const pid of pids) signalProcess(Number(pid), signal)
+}
+
 /**
  * True while a process of the group runs. Zombie processes do not count: where the first process of
  * a container does not collect its orphans, they stay for ever.
@@ -60,7 +66,7 @@ export async function killMarked(marks: object): Promise<void> {
     const marked = await Promise.all(pids.map(async (pid) => (hasAll(await environmentOf(pid), wanted) ? [Number(pid)] : [])))
     const found = marked.flat()
     if (found.length === 0) return
-    for (const pid of found) signalProcess(pid)
+    for (const pid of found) signalProcess(pid, 'SIGKILL')
   }
 }
 
@@ -73,9 +79,9 @@ function environmentOf(pid: string): Promise<Buffer> {
   return readFile(`/proc/${pid}/environ`).catch(() => Buffer.alloc(0))
 }
 
-function signalProcess(pid: number): void {
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch {
     // It ended by itself meanwhile.
   }

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
+import type { ConfinedProgram, Sandbox, SandboxOptions } from '../sandbox/sandbox.ts'
 import type { Guard } from './guard.ts'
 import type { Ending } from './outcome.ts'
-import { isGroupRunning, killMarked, signalGroup } from './process-group.ts'
+import { isGroupRunning, killMarked, signalGroup, signalMembers } from './process-group.ts'
 import { markForPrograms } from './process-mark.ts'
 
 /**
@@ -42,6 +44,8 @@ export interface ProgramOptions {
   /** The whole environment of the program. */
   env: Record<string, string> & (ProcessMarks | CheckMarks)
   guard: Guard
+  /** What confines it, and how. Absent or null: nothing does. */
+  confined?: ({ by: Sandbox } & Omit<ConfinedProgram, 'program' | 'args' | 'cwd'>) | null
   /** Milliseconds between SIGTERM and SIGKILL; default: 1,250. */
   killAfterMs?: number
 }
@@ -69,12 +73,13 @@ export class StartError extends Error {
 }
 
 /**
- * Starts a program in a process group of its own, watched by the guard.
+ * Starts a program in a process group of its own, watched by the guard. In a sandbox, nothing outlives its first process, not even for last words.
  *
  * @throws StartError when there is no process, or no guard for it
  */
-export async function startProgram({ program, args, cwd, env, guard, killAfterMs = KILL_AFTER_MS }: ProgramOptions): Promise<Program> {
-  const child = await spawnGate(program, args, cwd, { ...env, MUSTER_GUARD: guard.mark })
+export async function startProgram({ program, args, cwd, env, guard, confined = null, killAfterMs = KILL_AFTER_MS }: ProgramOptions): Promise<Program> {
+  const [started, ...rest] = confined === null ? [program, ...args] : argvOf(confined, { program, args, cwd })
+  const child = await spawnGate(started, rest, cwd, { ...env, MUSTER_GUARD: guard.mark })
   const pgid = child.pid as number
   const [stdin, stdout, stderr, gate] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
   // A program may close any of its pipes at any time; writing to one is then not an accident.
@@ -88,7 +93,7 @@ export async function startProgram({ program, args, cwd, env, guard, killAfterMs
   const exited = new Promise<Ending>((resolve) => {
     child.once('exit', (code, signal) => {
       isLeaderGone = true
-      resolve({ code, signal, endedBy })
+      resolve({ ...(confined === null ? { code, signal } : endOfConfined(code, signal)), endedBy })
     })
   })
 
@@ -128,7 +133,9 @@ export async function startProgram({ program, args, cwd, env, guard, killAfterMs
     end(reason) {
       if (endedBy !== null || isLeaderGone) return
       endedBy = reason
-      signalGroup(pgid, 'SIGTERM')
+      // The leader of a sandbox would take everything in it along at once.
+      if (confined === null) signalGroup(pgid, 'SIGTERM')
+      else signalMembers(pgid, 'SIGTERM')
       killTimer = setTimeout(() => {
         killTimer = undefined
         signalGroup(pgid, 'SIGKILL')
@@ -138,6 +145,22 @@ export async function startProgram({ program, args, cwd, env, guard, killAfterMs
   }
 }
 
+/** How an entry of the operator's is confined: not at all where there is no sandbox, or the entry has `sandbox: false`. */
+export function confinedBy(sandbox: Sandbox | null | undefined, { sandbox: wanted, ...options }: SandboxOptions, folders: readonly string[]) {
+  return sandbox == null || wanted === false ? null : { ...options, by: sandbox, folders }
+}
+
+function argvOf({ by, ...options }: NonNullable<ProgramOptions['confined']>, what: Pick<ProgramOptions, 'program' | 'args' | 'cwd'>): [string, ...string[]] {
+  return [by.program, ...by.argumentsOf({ ...options, ...what }, GATE_NAME)]
+}
+
+/** bwrap exits as shells do: with 128 and the number of the signal that ended the program. */
+function endOfConfined(code: number | null, signal: NodeJS.Signals | null): Pick<Ending, 'code' | 'signal'> {
+  const number = (code ?? 0) - 128
+  const name = number > 0 ? Object.entries(constants.signals).find(([, each]) => each === number)?.[0] : undefined
+  return name === undefined ? { code, signal } : { code: null, signal: name }
+}
+
 function marksOf(env: ProgramOptions['env']): ProcessMarks | CheckMarks {
   const { MUSTER_SUBTASK_ID, MUSTER_ATTEMPT, MUSTER_CHECK_ID, MUSTER_CHECK_TRY } = env
   return MUSTER_CHECK_ID === undefined || MUSTER_CHECK_TRY === undefined
@@ -145,8 +168,11 @@ function marksOf(env: ProgramOptions['env']): ProcessMarks | CheckMarks {
     : { MUSTER_CHECK_ID, MUSTER_CHECK_TRY }
 }
 
-/** What the shell says when it passed the gate and could not become the program, for example for want of its interpreter. */
+const SANDBOX_FAILURE = 'bwrap: '
+
+/** What the shell says when it passed the gate and could not become the program, for example for want of its interpreter; or bwrap, without a sandbox. */
 export function gateFailure(ending: Ending, errorTail: string): string | null {
+  if (ending.code === 1 && errorTail.startsWith(SANDBOX_FAILURE)) return `The sandbox could not be made: ${errorTail.slice(SANDBOX_FAILURE.length)}`
   return (ending.code === 126 || ending.code === 127) && errorTail.startsWith(`${GATE_NAME}: `) ? errorTail.slice(GATE_NAME.length + 2) : null
 }
 

@@ -1,11 +1,12 @@
 import type { CommandRunnerSettings } from '@muster/domain'
 import { createBudgetMeter } from '../ai/budget.ts'
 import type { Run, Runner, RunOutcome, UsageDelta } from '../port.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import { startFeed } from './feed.ts'
 import type { Guard, RunnerLog } from './guard.ts'
 import { createLineReader } from './lines.ts'
 import { decideOutcome, type Ending } from './outcome.ts'
-import { gateFailure, type Program, StartError, startProgram } from './process.ts'
+import { confinedBy, gateFailure, type Program, StartError, startProgram } from './process.ts'
 import { type Environment, locateProgram, type MusterVariables, programEnvironment } from './program.ts'
 import { createTail } from './text.ts'
 import { createTranscript, LIMITS, type Transcript } from './transcript.ts'
@@ -25,6 +26,8 @@ export interface CommandRunnerOptions {
   environment: Environment
   /** What relative paths in the settings start from. */
   baseFolder: string
+  /** What confines programs; null or absent where nothing does. */
+  sandbox?: Sandbox | null
   /** Milliseconds a program may go on after its closing line; default: 10,000. */
   lingerMs?: number
 }
@@ -49,7 +52,9 @@ export function createCommandRunner(name: string, settings: CommandRunnerSetting
       const env = programEnvironment(options.environment, settings.env, musterVariables(run))
       const cwd = located.cwd ?? run.workspace
       try {
-        const program = await startProgram({ program: located.program, args: settings.argv.slice(1), cwd, env, guard: options.guard })
+        // It is given the address of Muster, to call it: without a network it could not.
+        const confined = confinedBy(options.sandbox, { ...settings, network: settings.network ?? true }, [run.workspace])
+        const program = await startProgram({ program: located.program, args: settings.argv.slice(1), cwd, env, guard: options.guard, confined })
         const { ending, transcript, errorTail, exceeded } = await follow(program, run, isSteerable, options.lingerMs ?? LINGER_MS)
         options.log.debug({ runner: name, subtask_id: run.brief.subtaskId, ...ending }, 'the program ended')
         const failure = gateFailure(ending, errorTail)

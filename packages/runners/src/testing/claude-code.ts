@@ -5,16 +5,18 @@ import { parseSettings } from '@muster/domain'
 import { createClaudeCodeRunner } from '../claude-code/runner.ts'
 import type { Guard } from '../command/guard.ts'
 import type { Runner } from '../port.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import { ENVIRONMENT, KEYS } from './ai.ts'
 import { SILENT_LOG } from './command.ts'
 
 /** A runner with a key, and what else is given: the program, and where its models are. */
-export function claudeRunner(settings: Record<string, string>, guard: Guard, environment: Record<string, string> = {}): Runner {
+export function claudeRunner(settings: Record<string, string>, guard: Guard, environment: Record<string, string> = {}, sandbox: Sandbox | null = null): Runner {
   return createClaudeCodeRunner(parseSettings({ ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY, ...settings }), {
     guard,
     log: SILENT_LOG,
     environment: { ...ENVIRONMENT, ...environment },
     baseFolder: '/',
+    sandbox,
   })
 }
 

@@ -18,21 +18,52 @@ const runnerSchema = component(
     missing: z.array(z.string()).describe('What the operator must install or set before the runner is available.'),
     steerable: z.boolean().describe('Whether updates reach a subtask that is already running.'),
     version: z.string().optional().describe('For claude-code: the version of the program, once known.'),
+    sandbox: z
+      .enum(['program', 'commands', 'none'])
+      .describe('What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.'),
+    sandbox_problem: z.string().optional().describe('Why nothing is confined, where something could be. See docs/sandbox.md.'),
   }),
-  { name: 'scout', available: true, default: true, default_for_subagents: false, follows_definitions: false, missing: [], steerable: true },
+  { name: 'scout', available: true, default: true, default_for_subagents: false, follows_definitions: false, missing: [], steerable: true, sandbox: 'program' },
 )
 
 const runnerListSchema = component('RunnerList', z.object({ items: z.array(runnerSchema) }), {
   items: [
-    { name: 'scout', available: true, default: true, default_for_subagents: false, follows_definitions: false, missing: [], steerable: true },
-    { name: 'external', available: true, default: false, default_for_subagents: false, follows_definitions: true, missing: [], steerable: true },
+    {
+      name: 'scout',
+      available: true,
+      default: true,
+      default_for_subagents: false,
+      follows_definitions: false,
+      missing: [],
+      steerable: true,
+      sandbox: 'program',
+    },
+    {
+      name: 'external',
+      available: true,
+      default: false,
+      default_for_subagents: false,
+      follows_definitions: true,
+      missing: [],
+      steerable: true,
+      sandbox: 'none',
+    },
   ],
 })
 
 function presentRunner(runner: RunnerDescription): z.output<typeof runnerSchema> {
-  const { name, available, default: isDefault, defaultForSubagents, followsDefinitions, missing, steerable, version } = runner
+  const { name, available, default: isDefault, defaultForSubagents, followsDefinitions, missing, steerable, version, sandbox, sandboxProblem } = runner
   const defaults = { default: isDefault, default_for_subagents: defaultForSubagents, follows_definitions: followsDefinitions }
-  return { name, available, ...defaults, missing: [...missing], steerable, ...(version !== undefined && { version }) }
+  return {
+    name,
+    available,
+    ...defaults,
+    missing: [...missing],
+    steerable,
+    ...(version !== undefined && { version }),
+    sandbox,
+    ...(sandboxProblem !== undefined && { sandbox_problem: sandboxProblem }),
+  }
 }
 
 export const listRunnersEndpoint = endpoint({

@@ -984,6 +984,14 @@ class Runner(BaseModel):
     """
     For claude-code: the version of the program, once known.
     """
+    sandbox: Literal['program', 'commands', 'none'] | str
+    """
+    What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.
+    """
+    sandbox_problem: str | None = None
+    """
+    Why nothing is confined, where something could be. See docs/sandbox.md.
+    """
 
 
 class RunnerList(BaseModel):

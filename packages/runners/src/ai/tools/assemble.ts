@@ -32,7 +32,7 @@ export interface Toolbox {
   close(): Promise<void>
 }
 
-export interface ToolboxOptions extends Pick<BashOptions, 'guard' | 'environment'>, Pick<McpSurroundings, 'baseFolder'> {
+export interface ToolboxOptions extends Pick<BashOptions, 'guard' | 'environment' | 'sandbox'>, Pick<McpSurroundings, 'baseFolder'> {
   hasBash: boolean
   web?: WebFetchOptions
   /** Null if none is configured. */
@@ -58,9 +58,9 @@ const NO_OUTPUTS: Outputs = { delivered: {}, problems: () => [] }
  */
 export async function assembleTools(run: Pick<Run, 'access' | 'brief' | 'workspace' | 'signal'>, options: ToolboxOptions): Promise<Toolbox> {
   const workspace = await openWorkspace(run.workspace)
-  const { guard, environment } = options
+  const { guard, environment, sandbox = null } = options
   const marks = { MUSTER_SUBTASK_ID: run.brief.subtaskId, MUSTER_ATTEMPT: String(run.brief.attempt) }
-  const bash = options.hasBash ? bashTool({ guard, environment, workspace: workspace.root, marks }) : null
+  const bash = options.hasBash ? bashTool({ guard, environment, workspace: workspace.root, marks, sandbox }) : null
   const delivery = run.brief.requiredOutputs.length === 0 ? null : deliverOutputTool(run.brief.requiredOutputs)
   const { subagent = null, background = true } = run.brief
   const answerOf = (toolName: string) => (subagent === null ? null : checkTool(subagent, { toolName, background }))

@@ -1,10 +1,11 @@
 import { toStorableText } from '@muster/domain'
 import { z } from 'zod'
 import type { Guard } from '../../command/guard.ts'
-import { gateFailure, type ProcessMarks, type Program, StartError, startProgram } from '../../command/process.ts'
+import { confinedBy, gateFailure, type ProcessMarks, type Program, StartError, startProgram } from '../../command/process.ts'
 import { killMarked } from '../../command/process-group.ts'
 import type { Environment } from '../../command/program.ts'
 import { createByteStore, createTail } from '../../command/text.ts'
+import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { type AiTool, defineTool, TOOL_TEXT_BYTES_MAX, ToolError } from './tool.ts'
 
 const TIMEOUT_MS_DEFAULT = 120_000
@@ -22,10 +23,12 @@ export interface BashOptions {
   environment: Environment
   workspace: string
   marks: ProcessMarks
+  /** What confines commands; null or absent where nothing does. */
+  sandbox?: Sandbox | null
 }
 
 /**
- * Commands, with the rights of the worker and without its environment: no key, no credential, nothing but where programs are. Each call
+ * Commands, without the environment of the worker: no key, no credential, nothing but where programs are. Where there is a sandbox, they run in it. Each call
  * is a process group of its own, which is gone when the call has ended, and which the guard ends with the worker.
  */
 export function bashTool(options: BashOptions): AiTool & { close(): Promise<void> } {
@@ -56,11 +59,12 @@ export function bashTool(options: BashOptions): AiTool & { close(): Promise<void
   }
 }
 
-async function start(command: string, { guard, environment, workspace, marks }: BashOptions): Promise<Program> {
+async function start(command: string, { guard, environment, workspace, marks, sandbox }: BashOptions): Promise<Program> {
   const inherited = INHERITED.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]] as const]))
   const env = { ...Object.fromEntries(inherited), HOME: workspace, MUSTER_WORKSPACE: workspace, ...marks }
   try {
-    return await startProgram({ program: '/bin/sh', args: ['-c', command], cwd: workspace, env, guard, killAfterMs: KILL_AFTER_MS })
+    const confined = confinedBy(sandbox, {}, [workspace])
+    return await startProgram({ program: '/bin/sh', args: ['-c', command], cwd: workspace, env, guard, confined, killAfterMs: KILL_AFTER_MS })
   } catch (error) {
     if (error instanceof StartError) throw new ToolError(error.message)
     throw error
