@@ -45,12 +45,13 @@ const called = (word: string) => until(`${word} was called`, () => (calls.get(wo
 
 describe('the runner claude-code, in processes of its own', () => {
   it('is offered by GET /runners, with its version', async () => {
+    const unconfined = { sandbox: 'none', sandbox_problem: 'The sandbox is switched off (SANDBOX=off).' }
     const flags = { default: false, default_for_subagents: false, follows_definitions: true }
     const described = async () =>
       (await system.client.ok<{ items: { name: string; version?: string }[] }>('GET', '/runners')).items.find(({ name }) => name === 'claude-code')
     await until('the program has been asked for its version', async () => (await described())?.version !== undefined)
     const version = expect.stringMatching(/^\d+\.\d+\.\d+$/)
-    expect(await described()).toEqual({ name: 'claude-code', available: true, ...flags, missing: [], steerable: true, version })
+    expect(await described()).toEqual({ name: 'claude-code', available: true, ...flags, missing: [], steerable: true, version, ...unconfined })
   })
 
   it('runs a subtask, and lets no key and no credential out', async () => {

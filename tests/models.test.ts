@@ -71,6 +71,8 @@ describe('the runner ai, in processes of its own', () => {
       follows_definitions: true,
       missing: [],
       steerable: true,
+      sandbox: 'none',
+      sandbox_problem: 'The sandbox is switched off (SANDBOX=off).',
     })
   })
 
