@@ -57,7 +57,7 @@ export function bubblewrapArguments(confinement: Confinement, entryName: string)
   ]
 }
 
-/** The deeper of two paths is mounted later, so what is said of it holds. */
+/** The deeper of two paths is mounted later, so its kind holds. */
 function mountsOf({ program, cwd, writes, reads, shows, hides }: Confinement): string[] {
   const kinds = new Map<string, Kind>()
   const add = (paths: readonly string[], kind: Kind) => {
