@@ -167,6 +167,8 @@ export class Ledger {
   readonly lostInjections: LostInjection[] = []
   /** Updates that a check-in was answered to have acknowledged. */
   readonly acknowledgedIds: string[] = []
+  /** Messages that were stored as of long ago, and may be dropped at any time. */
+  readonly oldMessages: string[] = []
 
   accepted(spawn: Spawn, id: string): void {
     spawn.state = 'accepted'

@@ -34,6 +34,8 @@ export function makeReport(options: Options, result: RunResult, findings: Findin
     briefChanges: ledger.changes.filter((change) => change.state === 'accepted').length,
     injections: ledger.injections.length,
     delivered: ledger.injections.reduce((sum, injection) => sum + injection.items.length, 0),
+    webhookDeliveries: result.webhooks.deliveries,
+    webhookRepetitions: result.webhooks.repetitions,
     eventsFollowed: load.followers.reduce((sum, follower) => sum + follower.seen.length, 0),
     followerReconnects: load.followers.reduce((sum, follower) => sum + follower.reconnects, 0),
     answers: Object.fromEntries([...client.statuses].sort()),
@@ -68,6 +70,8 @@ export function renderReport(report: Report): string {
     '',
     `${report.briefs} briefs, given away, run or ended ${report.briefMoves} times and changed ${report.briefChanges} times; ` +
       `${report.injections} injections with anything new brought ${report.delivered} assignments and changes.`,
+    '',
+    `${report.webhookDeliveries} deliveries reached webhooks, ${report.webhookRepetitions} of them more than once.`,
     '',
     `Answers: ${Object.entries(report.answers)
       .map(([status, count]) => `${status} × ${count}`)

@@ -16,9 +16,11 @@ import { checkRunsOfBriefs } from './checks/runs-of-briefs.ts'
 import { checkSchedules } from './checks/schedules.ts'
 import { checkStaleWriters } from './checks/stale-writers.ts'
 import { checkSubtasks } from './checks/subtasks.ts'
+import { checkWebhooks } from './checks/webhooks.ts'
 import { moveClock, readClockMoves } from './clock.ts'
 import { type FaultRun, runFaults } from './faults.ts'
 import type { Findings } from './findings.ts'
+import { importAYear, passAYear } from './history.ts'
 import { type Load, startLoad } from './load/load.ts'
 import type { Options } from './options.ts'
 import type { Fault } from './plan.ts'
@@ -47,6 +49,7 @@ const CHECKS = [
   checkCheckRuns,
   checkRefusedWrites,
   checkLargeResults,
+  checkWebhooks,
 ]
 /** More than this is not explained by results of a megabyte on their way. */
 const MEMORY_MAX_MIB = 400
@@ -59,6 +62,8 @@ export interface RunResult {
   growth: GrowthWatch | null
   drainedInMs: number
   workspacesLeft: number
+  /** What reached the receiver of webhooks, and how much of it more than once. */
+  webhooks: { deliveries: number; repetitions: number }
 }
 
 /** One run: load and faults for the given time, quiet, checks, and the end of all processes. */
@@ -108,10 +113,17 @@ export async function runChaos(
       [...sampler.memoryMaxMib].filter(([, mib]) => mib > MEMORY_MAX_MIB).map(([name, mib]) => `${name}: ${mib.toFixed(0)} MiB`),
     )
     growth?.judge(findings)
+    await passAYear(evidence, log)
     await endProcesses(system, findings)
+    await importAYear(evidence)
     await checkEmptySystem(evidence)
     checkCoverage(options, faults, load.absences.count, system.disk !== null, findings)
-    return { faults, load, sampler, recoveries, growth, drainedInMs, workspacesLeft: listWorkspaces(evidence).length }
+    const { receipts } = system.receiver
+    const webhooks = {
+      deliveries: receipts.size,
+      repetitions: Array.from(receipts.values()).filter(({ times }) => times > 1).length,
+    }
+    return { faults, load, sampler, recoveries, growth, drainedInMs, workspacesLeft: listWorkspaces(evidence).length, webhooks }
   } finally {
     clearInterval(line)
     clearInterval(lag)
@@ -126,14 +138,15 @@ async function drain(system: System, findings: Findings, interrupted: AbortSigna
   const deadline = performance.now() + DRAIN_MAX_MS
   for (;;) {
     interrupted.throwIfAborted()
-    const [left] = await system.admin<{ unfinished: number; unannounced: number; unchecked: number }[]>`
+    const [left] = await system.admin<{ unfinished: number; unannounced: number; unchecked: number; undelivered: number }[]>`
       select (select count(*)::int from subtasks where final_outcome is null) as unfinished, (select count(*)::int from outbox) as unannounced,
-        (select count(*)::int from check_runs where ended_at is null) as unchecked`
-    if (left?.unfinished === 0 && left.unannounced === 0 && left.unchecked === 0) return
+        (select count(*)::int from check_runs where ended_at is null) as unchecked,
+        (select count(*)::int from deliveries where ended_at is null) as undelivered`
+    if (left?.unfinished === 0 && left.unannounced === 0 && left.unchecked === 0 && left.undelivered === 0) return
     if (performance.now() > deadline) {
       findings.broke(
         'the system comes to rest',
-        `after ${DRAIN_MAX_MS / 1000} s ${left?.unfinished} subtasks and ${left?.unchecked} checks have not ended, ${left?.unannounced} events are not in the log`,
+        `after ${DRAIN_MAX_MS / 1000} s ${left?.unfinished} subtasks and ${left?.unchecked} checks have not ended, ${left?.unannounced} events are not in the log, ${left?.undelivered} deliveries have not arrived`,
       )
       return
     }

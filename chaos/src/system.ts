@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +14,7 @@ import { prepareClock } from './clock.ts'
 import { startHop } from './database-hop.ts'
 import type { Findings } from './findings.ts'
 import { CHECK_NAMES } from './load/outputs.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
 import { Supervised } from './supervised.ts'
 import { createTenants, SERVER_LIMITS, type Tenant } from './tenants.ts'
 
@@ -55,6 +57,10 @@ export interface System {
   tenants: Tenant[]
   /** The project in which keys are revoked. */
   revoking: Tenant
+  /** Where the webhooks of the tenants point to. */
+  receiver: Receiver
+  /** The folder that rows are written to before they are dropped. */
+  archive: string
   /** In this file the programs of checks note their executions. */
   checkLedger: string
   /** The value of CHAOS_RUN in the environment of every program that the workers of this run start. */
@@ -86,10 +92,12 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
   const processes: Supervised[] = []
   let server: LocalPostgres | null = null
   let admin: postgres.Sql | null = null
+  let receiver: Receiver | null = null
   const destroy = async (keep: boolean) => {
     await Promise.all(processes.map((each) => each.end('SIGKILL', 5_000)))
     await Promise.all(processes.map((each) => each.options.hop.close()))
     await admin?.end({ timeout: 1 }).catch(() => {})
+    receiver?.close()
     await server?.stop('immediate').catch(() => {})
     // What is kept must not take memory.
     if (keep && disk !== null) await promisify(execFile)('cp', ['-a', dataDir, join(folder, 'postgres')])
@@ -118,6 +126,9 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
     for (let index = 0; index < apis; index += 1) apiPorts.push(await freePort())
     const programMark = `chaos-${process.pid}`
     const checkLedger = join(folder, 'checks.jsonl')
+    const archive = join(folder, 'archive')
+    await mkdir(archive)
+    receiver = await startReceiver()
     const check = { argv: [process.execPath, join(PROGRAMS, 'proving.mjs')], env: { CHAOS_RUN: programMark, CHECK_LEDGER: checkLedger }, timeout_seconds: 30 }
     const shared = {
       ...Object.fromEntries(
@@ -156,6 +167,11 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
       SCHEDULE_MIN_INTERVAL_SECONDS: '1',
       SCHEDULE_CHECK_INTERVAL: '2',
       SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
+      ARCHIVE_URL: archive,
+      SECRETS_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
+      OUTBOUND_ALLOW: '127.0.0.1',
+      DELIVERY_TIMEOUT_SECONDS: '2',
+      DELIVERY_RETRY_SECONDS: Array.from({ length: 30 }, () => 1).join(),
     }
     const make = async (kind: 'api' | 'worker', index: number) => {
       const name = `${kind}-${index + 1}`
@@ -179,9 +195,26 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
     log(`starting ${apis} APIs and ${workers} workers`)
     for (const each of processes) each.start()
     await Promise.all(processes.map((each) => each.ready()))
-    return { folder, postgres: server, disk, admin, login, apis: apiProcesses, workers: workerProcesses, tenants, revoking, checkLedger, programMark, destroy }
+    for (const tenant of tenants) await createWebhooks(apiPorts[0] as number, tenant, receiver)
+    const processesByKind = { apis: apiProcesses, workers: workerProcesses }
+    return { folder, postgres: server, disk, admin, login, ...processesByKind, tenants, revoking, receiver, archive, checkLedger, programMark, destroy }
   } catch (error) {
     await destroy(true)
     throw error
+  }
+}
+
+/** Ends of subtasks to one webhook of each project, and in one project all that happens to them, in order. */
+async function createWebhooks(port: number, { name, key }: Tenant, receiver: Receiver): Promise<void> {
+  const webhooks: [string, object][] = [[`${name}-ends`, { events: ['subtask.completed', 'subtask.failed', 'subtask.cancelled'] }]]
+  if (name === 'second') webhooks.push([`${name}-all`, { events: ['subtask.*'], ordered: true }])
+  for (const [webhook, fields] of webhooks) {
+    const answer = await fetch(`http://127.0.0.1:${port}/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: receiver.url(webhook), ...fields }),
+    })
+    if (answer.status !== 201) throw new Error(`POST /webhooks answered ${answer.status}: ${await answer.text()}`)
+    receiver.expect(webhook, ((await answer.json()) as { secret: string }).secret)
   }
 }

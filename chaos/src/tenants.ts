@@ -15,10 +15,12 @@ export type AgentName = (typeof AGENTS)[number]
 export const FRUGAL = { agent: 'frugal', tenant: 'third', budgetTokens: 100_000, usedTokens: 20 } as const
 
 const SETTINGS: ProjectSettings = {
+  outbound_allow: ['127.0.0.1'],
   limits: { agents: { narrow: { running: 1 }, small: { running: 2 }, picky: { running: 2, pending: 3 } } },
 }
 
 const FRUGAL_SETTINGS: ProjectSettings = {
+  ...SETTINGS,
   limits: { agents: { ...SETTINGS.limits?.agents, [FRUGAL.agent]: { budget: { total: { tokens: FRUGAL.budgetTokens } } } } },
 }
 

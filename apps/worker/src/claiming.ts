@@ -11,7 +11,7 @@ const CLAIM_EVERY_MS = 500
 const COLLECT_CAPACITY_MS = 2
 
 export interface ClaimingOptions {
-  restores: Pick<RestoreWatch, 'isHeld'>
+  restores: Pick<RestoreWatch, 'isHeld' | 'reached'>
   /** Subtasks have left their queue. */
   onClaimed: () => void
   onError: (error: unknown) => void
@@ -52,7 +52,8 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { restores, on
     const claimedAtMs = performance.now()
     if (mayHoldMore) await runs.releaseUnknown()
     mayHoldMore = true
-    const claimed = await claimRuns(deps, { workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false, shares })
+    const { reached } = restores
+    const claimed = await claimRuns(deps, { workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false, shares, reached })
     mayHoldMore = false
     moreMayWait = claimed.length === limit
     for (const run of claimed) runs.start(run, { onEnd: fillCapacity, onDiskFailure: () => disk.begin() })

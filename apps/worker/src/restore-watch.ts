@@ -1,6 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { beatDataFolder, describeRestore, type FolderNote } from '@muster/usecases'
+import { beatDataFolder, describeRestore, type FolderNote, hasComeAsFar } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -14,6 +14,7 @@ export const BEAT_EVERY_MS = 5_000
 export class RestoreWatch {
   readonly #deps: WorkerDeps
   #problem: string | null = null
+  #noted: FolderNote | null = null
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps
@@ -24,15 +25,28 @@ export class RestoreWatch {
     return this.#problem !== null
   }
 
+  /** How far the count had come when this worker last looked: a claim takes nothing from a database that has not come as far, so nothing starts before the next look. */
+  get reached(): (FolderNote & { place: string }) | undefined {
+    return this.#noted === null ? undefined : { place: this.#deps.place, ...this.#noted }
+  }
+
+  /** Whether nothing may be started now, also where no look has noticed a restore yet. */
+  async isHeldNow(): Promise<boolean> {
+    return this.isHeld || (this.#noted !== null && !(await hasComeAsFar(this.#deps, this.#deps.place, this.#noted)))
+  }
+
   /** Compares and counts. The database first: a folder that has fallen behind says nothing, one that is ahead would be an alarm. */
   async look(): Promise<void> {
     const { place, log } = this.#deps
     const path = resolve(this.#deps.settings.DATA_DIR, 'heartbeat')
-    await writeNote(path, await beatDataFolder(this.#deps, place, await readNote(path)))
+    const noted = await beatDataFolder(this.#deps, place, await readNote(path))
+    await writeNote(path, noted)
     const problem = await describeRestore(this.#deps)
     if (problem !== null && problem !== this.#problem) log.error({}, problem)
     if (problem === null && this.#problem !== null) log.info({}, 'an operator has looked at the restore: runs and schedules start again')
     this.#problem = problem
+    // Last: until it is known whether an operator has to decide, claims go by the count of before.
+    this.#noted = noted
   }
 }
 

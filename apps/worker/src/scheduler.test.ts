@@ -14,7 +14,7 @@ function countingLooks(deps: Harness['deps']): { deps: Harness['deps']; looks: (
   return { deps: { ...deps, dispatchDb: { ...deps.dispatchDb, sql } }, looks: () => looks }
 }
 
-const NOT_RESTORED = { isHeld: false }
+const NOT_RESTORED = { isHeldNow: async () => false }
 
 const unexpected = (error: unknown) => {
   throw error

@@ -28,7 +28,7 @@ export interface Scheduler {
  * Fires schedules when they are due. Sleeps until the next one is due by the database's clock, at most SCHEDULE_CHECK_INTERVAL. Several workers wake
  * at the same moment, and each fires what the others have not locked.
  */
-export function startScheduler(deps: Deps, onError: (error: unknown) => void, restores: Pick<RestoreWatch, 'isHeld'>): Scheduler {
+export function startScheduler(deps: Deps, onError: (error: unknown) => void, restores: Pick<RestoreWatch, 'isHeldNow'>): Scheduler {
   const { settings } = deps
   if (!settings.SCHEDULE_ENABLED || !settings.SUBTASK_ENABLED) return { wake() {}, wakeIfWaiting() {}, async stop() {} }
   const stopping = new AbortController()
@@ -38,10 +38,10 @@ export function startScheduler(deps: Deps, onError: (error: unknown) => void, re
   let isCollecting = false
 
   const fire = async () => {
-    if (restores.isHeld) return HELD_EVERY_MS
     const nowMs = performance.now()
     for (const [id, retryAtMs] of failed) if (retryAtMs <= nowMs) failed.delete(id)
     try {
+      if (await restores.isHeldNow()) return HELD_EVERY_MS
       const pass = await fireSchedules(deps, { except: [...failed.keys()], signal: stopping.signal })
       for (const id of pass.failed) failed.set(id, nowMs + FAILED_EVERY_MS)
       hasWaiting = pass.hasWaiting

@@ -12,6 +12,7 @@ import { HOLDERS, runAuthor } from './authors.ts'
 import { runClockSetter } from './clock-setters.ts'
 import { runEditor } from './editors.ts'
 import { type Follower, startFollower } from './followers.ts'
+import { runHistorian } from './historians.ts'
 import { runHolder } from './holders.ts'
 import { runInboxReader } from './inbox-readers.ts'
 import { runMeddler } from './meddlers.ts'
@@ -55,6 +56,7 @@ export function startLoad(system: System, findings: Findings, { seed, rate, minu
   // Steady load is the same all the time.
   if (!steady) askers.push(absences.run(minutes, closing.signal))
   askers.push(runRevoker(scene, system.revoking, system.apis))
+  askers.push(runHistorian(scene, system.revoking, system))
   for (const tenant of system.tenants) {
     for (let number = 1; number <= SPAWNERS; number += 1) {
       askers.push(runSpawner(scene, tenant, number, rate / (system.tenants.length * SPAWNERS), unfinished))

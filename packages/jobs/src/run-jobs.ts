@@ -18,7 +18,7 @@ export interface RunJobs {
    *
    * @param depth how many jobs of each project are looked at; more than `limit`, because others may have locked some
    */
-  claiming(sql: Tx['sql'], queue: string, limit: number, depth: number, shares: readonly Share[]): claims.ClaimingJobs
+  claiming(sql: Tx['sql'], queue: string, limit: number, depth: number, shares: readonly Share[], condition?: ReturnType<Tx['sql']>): claims.ClaimingJobs
   /**
    * Removes jobs that this transaction holds, because their runs have ended, return with a new job, or have lost their rows. Attempts and events keep
    * the history, so that the queue stays as small as its waiting jobs.
@@ -61,7 +61,7 @@ export function createRunJobs(): RunJobs {
     inserting({ sql }) {
       return sql`inserted as (${insertGranted(sql)})`
     },
-    claiming(sql, queue, limit, depth, shares) {
+    claiming(sql, queue, limit, depth, shares, condition = sql`true`) {
       // What pg-boss's own fetch does with such jobs, but for the order; a test compares them. Limits are literals, because the plan for an unknown
       // limit expects a tenth of the queue.
       const literal = (count: number) => sql.unsafe(String(Math.trunc(count)))
@@ -97,7 +97,7 @@ export function createRunJobs(): RunJobs {
           ),
           taken as materialized (
             select locked.id as job_id, locked.subtask_id
-            from (select * from candidates order by turn, priority desc, created_on) as c
+            from (select * from candidates where ${condition} order by turn, priority desc, created_on) as c
             cross join lateral (
               select j.id, (j.data ->> 'id')::uuid as subtask_id from pgboss.job j
               where j.name = ${queue} and j.id = c.id

@@ -41,6 +41,7 @@ export interface ClaimOptions {
   limit?: number
   leaseSeconds?: number
   shares?: FairShares
+  reached?: Parameters<typeof claimRuns>[1]['reached']
 }
 
 /** Claims as a worker of ours does, for all its free capacity at once. */
@@ -53,6 +54,7 @@ export function claimAll(ctx: Ctx, options: ClaimOptions = {}): Promise<ClaimedR
     leaseSeconds: options.leaseSeconds ?? 30,
     withLeaseToken: false,
     ...(options.shares === undefined ? {} : { shares: options.shares }),
+    reached: options.reached,
   })
 }
 

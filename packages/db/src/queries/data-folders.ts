@@ -15,6 +15,22 @@ export interface FolderNote {
   beat: number
 }
 
+/** A place in the count of a data folder: a database that has not come as far was restored to an earlier time. */
+export interface FolderPlace extends FolderNote {
+  place: string
+}
+
+/** Whether the database has come as far as a folder, as a condition. A look at one row, which does not depend on the rows of the statement. */
+export function hasComeAsFar(sql: Tx['sql'], { place, id, beat }: FolderPlace): ReturnType<Tx['sql']> {
+  return sql`exists (select from muster_system.data_folders f where f.place = ${place}::uuid and f.id = ${id}::uuid and f.beat >= ${beat}::bigint)`
+}
+
+/** Whether the database has come as far as a folder. */
+export async function isAsFar({ sql }: Pick<Tx, 'sql'>, reached: FolderPlace): Promise<boolean> {
+  const [row] = await sql<{ is_as_far: boolean }[]>`select ${hasComeAsFar(sql, reached)} as is_as_far`
+  return row?.is_as_far === true
+}
+
 /** Counts one further for a data folder, and notes a restore if the database has not come as far in the same count as the folder. */
 export async function beat({ sql }: Pick<Tx, 'sql'>, place: string, noted: FolderNote | null): Promise<FolderNote> {
   const [row] = await sql<FolderNote[]>`

@@ -13,6 +13,11 @@ export async function beatDataFolder({ dispatchDb }: Pick<Deps, 'dispatchDb'>, p
   return await dataFolders.beat(dispatchDb, place, noted)
 }
 
+/** Whether the database has come as far as a data folder. If not, it was restored, and `beatDataFolder` will note that. */
+export async function hasComeAsFar({ dispatchDb }: Pick<Deps, 'dispatchDb'>, place: string, noted: FolderNote): Promise<boolean> {
+  return await dataFolders.isAsFar(dispatchDb, { place, ...noted })
+}
+
 /** A sentence about a restore that no operator has looked at, or null. */
 export async function describeRestore({ dispatchDb }: Pick<Deps, 'dispatchDb'>): Promise<string | null> {
   const restore = await dataFolders.findNoticedRestore(dispatchDb)

@@ -1,10 +1,14 @@
 import { advanceClock, claimAll, completed, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { applyRetention, completeTask, postMessage, rememberEpisodes } from '../index.ts'
+import { addUpBytes, applyRetention, completeTask, postMessage, rememberEpisodes } from '../index.ts'
 
-const MONTHS = 26
-const SUBTASKS_A_MONTH = 12
+const MONTHS = 30
+/** From here on as much is dropped as comes, and pages of indexes that held what was dropped have been used again. */
+const STEADY_FROM = 17
+const PAGE = 8_192
+const SUBTASKS_A_MONTH = 9
 
+const BOUNDED = ['subtasks', 'attempts', 'inbox', 'session_messages', 'episode_words', 'events', 'steps', 'outbox', 'muster_system.byte_changes']
 /** Those of completed tasks stay with their tasks. */
 const EVALUATIONS = '(select from evaluations where subtask_id is not null) as e'
 
@@ -57,17 +61,41 @@ async function rows(): Promise<Record<string, number>> {
   return counts
 }
 
-it('keeps as much after two years as after one, while the work goes on', async () => {
+/** Bytes of those tables, and of their indexes, with all partitions. */
+async function sizes(): Promise<Record<string, number>> {
+  const found = await harness.admin<{ name: string; table: number; indexes: number }[]>`
+    select name, sum(pg_table_size(relid)) as table, sum(pg_indexes_size(relid)) as indexes
+    from unnest(${BOUNDED}::text[]) as name, lateral (select relid from pg_partition_tree(name::regclass) union select name::regclass) as parts group by name`
+  return Object.fromEntries(found.flatMap(({ name, table, indexes }) => [[name, table] as const, [`indexes of ${name}`, indexes] as const]))
+}
+
+it('keeps as much after two and a half years as a year before, in rows and in bytes, while the work goes on', async () => {
   const history: Record<string, number>[] = []
+  const bytes: Record<string, number>[] = []
   for (let nth = 0; nth < MONTHS; nth += 1) {
     await month()
     await advanceClock(harness.admin, '30 days')
     await applyRetention(harness.deps, 60_000)
+    await addUpBytes(harness.deps)
+    // As autovacuum does with tables that are larger than this one's thresholds.
+    await harness.admin.unsafe(`vacuum ${BOUNDED.filter((table) => table !== 'steps').join(', ')}`)
     history.push(await rows())
+    bytes.push(await sizes())
   }
-  const [first, last] = [history[13], history.at(-1)] as [Record<string, number>, Record<string, number>]
+  const [first, last] = [history[STEADY_FROM], history.at(-1)] as [Record<string, number>, Record<string, number>]
   expect(last).toEqual(first)
   expect(first.subtasks).toBeLessThanOrEqual(13 * SUBTASKS_A_MONTH)
   expect(first.steps).toBeLessThanOrEqual(2 * SUBTASKS_A_MONTH * 5)
   expect(last['muster_system.partitions']).toBeLessThanOrEqual(60)
+  // Of each, at most: within a month, a page more or less is in use.
+  const most = (months: typeof bytes) =>
+    Object.fromEntries(Object.keys(months[0] ?? {}).map((name) => [name, Math.max(...months.map((month) => month[name] ?? 0))]))
+  const [before, after] = [most(bytes.slice(STEADY_FROM, -6)), most(bytes.slice(-6))]
+  expect(
+    Object.keys(after)
+      .filter((name) => (after[name] ?? 0) > (before[name] ?? 0) + PAGE)
+      .map((name) => `${name}: ${before[name]} → ${after[name]}`),
+  ).toEqual([])
+  const total = (sizes: typeof before) => Object.values(sizes).reduce((sum, each) => sum + each, 0)
+  expect(total(after)).toBeLessThanOrEqual(total(before) + 2 * PAGE)
 }, 120_000)

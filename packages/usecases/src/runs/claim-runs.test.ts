@@ -15,7 +15,7 @@ import {
 } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { hashToken } from '../core/secrets.ts'
-import { type ClaimedRun, getSubtask } from '../index.ts'
+import { beatDataFolder, type ClaimedRun, getSubtask } from '../index.ts'
 
 let harness: Harness
 
@@ -73,6 +73,16 @@ describe('claiming', () => {
     await spawn(harness.ctx, { agentId: 'off' })
     expect(await claimAll({ ...harness.ctx, settings: { ...harness.ctx.settings, SUBTASK_ENABLED: false } })).toEqual([])
     expect(await claimAll(harness.ctx)).toHaveLength(1)
+  })
+
+  it('takes nothing from a database that has not come as far as its data folder, and leaves its queue as it was', async () => {
+    const made = await spawn(harness.ctx, { agentId: 'restored' })
+    const place = harness.ctx.newId()
+    const noted = await beatDataFolder(harness.deps, place, null)
+    for (const other of [{ beat: noted.beat + 1 }, { id: harness.ctx.newId() }, { place: harness.ctx.newId() }])
+      expect(await claimAll(harness.ctx, { reached: { place, ...noted, ...other } })).toEqual([])
+    await beatDataFolder(harness.deps, place, noted)
+    expect(await claimAll(harness.ctx, { reached: { place, ...noted } })).toMatchObject([{ id: made.id, attempt: 1 }])
   })
 
   it('leaves row and job as they were when it fails half-way', async () => {

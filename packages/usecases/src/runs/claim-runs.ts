@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type ClaimedRow, claims, pipeline, type Tx } from '@muster/db'
+import { type ClaimedRow, claims, dataFolders, pipeline, type Tx } from '@muster/db'
 import type { FairShares } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { newLeaseToken, SECRET_BYTES, SUBTASK_PREFIX, subtaskToken } from '../core/secrets.ts'
@@ -24,6 +24,8 @@ export interface Claimer {
   withLeaseToken: boolean
   /** By what the projects of a shared queue take turns. Absent: one start each, beginning anew with each claim. */
   shares?: FairShares
+  /** A database that has not come as far was restored, and nothing is claimed from it. Absent: whatever the database is. */
+  reached?: dataFolders.FolderPlace | undefined
 }
 
 /** How many jobs of each project a claim looks at, for each that it may take: others may have locked some at the same moment. */
@@ -76,7 +78,14 @@ async function claimFromQueue(
     credential: random.subarray(place * SECRET_BYTES, (place + 1) * SECRET_BYTES),
     leaseTokenHash: leases[place]?.hash ?? null,
   }))
-  const jobs = deps.runJobs.claiming(sql, queue, limit, depth, claimer.shares?.current() ?? [])
+  const jobs = deps.runJobs.claiming(
+    sql,
+    queue,
+    limit,
+    depth,
+    claimer.shares?.current() ?? [],
+    claimer.reached && dataFolders.hasComeAsFar(sql, claimer.reached),
+  )
   const { rows, taken, isCut } = await claims.claimRows(sql, jobs, secrets, {
     workerId: claimer.workerId,
     leaseSeconds: claimer.leaseSeconds,
