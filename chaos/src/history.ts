@@ -5,7 +5,7 @@ import { importArchive } from '@muster/db'
 import { RETENTION_DAYS } from '@muster/domain'
 import type { Evidence } from './checks/check.ts'
 
-/** What retention drops, and what belongs to it. Words of episodes are derived, and are computed again. */
+/** What retention drops, and what belongs to it. The search index is derived, and is computed again. */
 const TABLES = [
   'subtasks',
   'attempts',
@@ -68,7 +68,7 @@ export async function passAYear({ system, admin, ledger, findings }: Evidence, l
   findings.none(
     ARCHIVED_FIRST,
     ledger.oldMessages.length,
-    ledger.oldMessages.filter((id) => !kept.has(id) && !archived.has(id)).map((id) => `message ${id} is neither stored nor archived`),
+    ledger.oldMessages.filter((id) => !kept.has(id) && !archived.has(id)).map((id) => `message ${id} is not stored and not archived`),
   )
   const stored = await countBefore(admin)
   const bodies = await admin<{ id: string; is_orphan: boolean }[]>`
