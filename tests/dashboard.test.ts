@@ -178,6 +178,37 @@ describe('through the page alone', () => {
     await page.getByLabel('What to do').fill('Summarise the day before.')
     await page.getByRole('button', { name: 'Create schedule' }).click()
     await page.getByRole('heading', { name: /every weekday at 09:00/ }).waitFor()
+    // Two weeks have ten working days; that of today may be over.
+    await expect
+      .poll(() =>
+        page
+          .locator('.calendar-day')
+          .getByText(/Summarise the day before/)
+          .count(),
+      )
+      .toBeGreaterThanOrEqual(9)
+    await page.getByLabel('When').fill('every minute')
+    await seen(/^Every minute/)
+    await page.getByLabel('What to do').fill('Take the pulse.')
+    await page.getByRole('button', { name: 'Create schedule' }).click()
+    await page
+      .locator('.calendar-day')
+      .getByText(/ from .* Take the pulse/)
+      .first()
+      .waitFor()
+    expect(
+      await page
+        .locator('.calendar-day')
+        .getByText(/Take the pulse/)
+        .count(),
+    ).toBe(14)
+    const dense = page.getByRole('region', { name: /every minute/ })
+    await dense.getByRole('button', { name: 'Deactivate' }).click()
+    await page
+      .locator('.calendar-day')
+      .getByText(/Take the pulse/)
+      .first()
+      .waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
   })
@@ -203,6 +234,29 @@ describe('through the page alone', () => {
     const verdicts = page.getByRole('region', { name: 'Verdicts' })
     await verdicts.first().getByText('unmet').waitFor()
     await verdicts.first().getByText('two of them fail').waitFor()
+  })
+
+  it('where a person and a verdict differ, the row is flagged from the list, without the chart being read for each event', async () => {
+    const acts = [{ result: 'Done.\n\n<npl-block type="reflection">\n✅ Everything works\n</npl-block>' }]
+    await open('/')
+    const id = await spawn('Tidy the shed.', 'act', { metadata: { acts } })
+    await page.getByRole('region', { name: 'Output' }).getByText('Done.').waitFor()
+    await open('/evaluations')
+    await page.getByLabel('Scores of').selectOption('By criterion')
+    const row = page.locator('.list-row', { has: page.locator(`a[href$="${id}"]`) })
+    await row.getByLabel('Flag the quality').waitFor()
+    await settled(page)
+    const parts: string[] = []
+    page.on('request', (request) => request.url().includes('stats?by=criterion&since=') && parts.push(request.url()))
+    await row.getByLabel('Flag the quality').selectOption('bad')
+    await seen('Flagged as bad.')
+    const cases = page.getByRole('list', { name: 'Where verdicts and people differ most' }).getByRole('listitem')
+    const found = cases.filter({ has: page.locator(`a[href$="${id}"]`) })
+    await found.getByLabel('Flag the quality').selectOption('excellent')
+    await seen('Flagged as excellent.')
+    expect(parts).toEqual([])
+    const link = await page.getByRole('link', { name: 'Export training data' }).getAttribute('href')
+    expect((await page.request.get(`${system.api.address}${link}`)).status()).toBe(200)
   })
 
   it('a guide that is written by hand reaches the run whose error it knows, and whether it helped is counted', async () => {
@@ -363,6 +417,9 @@ describe('with keys', () => {
   })
 })
 
+/** An outage lasts so long at least. */
+const OUTAGE_MS = 20_000
+
 describe('an outage of the database', () => {
   it('shows a banner, keeps what was typed, and ends by itself', async () => {
     const postgres = await startOwnPostgres()
@@ -370,17 +427,22 @@ describe('an outage of the database', () => {
     const context = await browser.newContext()
     try {
       const { page: other } = await openPage(context)
-      const { id } = await fragile.client.spawn({ task: 'Hold over an outage.', runner: 'hold' })
+      await other.goto(`${fragile.api.address}/`)
+      const id = await spawn('Hold over an outage.', 'hold', {}, other)
       await fragile.ledger.written(id, 'start', 1)
-      await other.goto(`${fragile.api.address}/ui/subtasks/${id}`)
       const box = other.getByLabel('Say something to this run')
       await box.fill('Do not lose this.')
       await postgres.server.stop('immediate')
+      const awayAt = performance.now()
       await other.getByRole('button', { name: 'Send' }).click()
       await other.getByText(/does not answer/).waitFor()
       expect(await box.inputValue()).toBe('Do not lose this.')
+      await other.goto(`${fragile.api.address}/ui/subtasks/${id}`)
+      await other.getByText(/does not answer/).waitFor()
+      await expect.poll(() => performance.now() - awayAt, { timeout: OUTAGE_MS * 2, interval: 500 }).toBeGreaterThan(OUTAGE_MS)
       await postgres.server.restart('immediate')
       await other.getByText(/does not answer/).waitFor({ state: 'detached' })
+      expect(await box.inputValue()).toBe('Do not lose this.')
       await other.getByRole('button', { name: 'Send' }).click()
       await other.getByText('Do not lose this.', { exact: true }).waitFor()
       fragile.ledger.release(id)

@@ -123,7 +123,7 @@ export { deactivateSchedule, pauseSchedule, resumeSchedule } from './schedules/c
 export type { ScheduleRule } from './schedules/create-schedule.ts'
 export { createSchedule, type NewSchedule, previewSchedule } from './schedules/create-schedule.ts'
 export { fireSchedules } from './schedules/fire-schedules.ts'
-export { getSchedule, listScheduleRuns, listSchedules } from './schedules/read-schedules.ts'
+export { type Firings, getSchedule, listFirings, listScheduleRuns, listSchedules } from './schedules/read-schedules.ts'
 export { reviseSchedule, type ScheduleRevision } from './schedules/revise-schedule.ts'
 export { triggerSchedule } from './schedules/trigger-schedule.ts'
 export { acknowledgeInbox, claimInbox } from './sessions/claim-inbox.ts'

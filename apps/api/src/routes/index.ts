@@ -48,6 +48,7 @@ import { createScheduleEndpoint } from './schedules/create.ts'
 import { deactivateScheduleEndpoint } from './schedules/deactivate.ts'
 import { getScheduleEndpoint } from './schedules/get.ts'
 import { listSchedulesEndpoint } from './schedules/list.ts'
+import { listScheduleFiringsEndpoint } from './schedules/list-firings.ts'
 import { listScheduleRunsEndpoint } from './schedules/list-runs.ts'
 import { pauseScheduleEndpoint } from './schedules/pause.ts'
 import { previewScheduleEndpoint } from './schedules/preview.ts'
@@ -175,6 +176,7 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   resumeScheduleEndpoint,
   triggerScheduleEndpoint,
   listScheduleRunsEndpoint,
+  listScheduleFiringsEndpoint,
 
   listSubagentsEndpoint,
   getSubagentEndpoint,

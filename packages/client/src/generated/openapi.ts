@@ -848,6 +848,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/schedules/{id}/firings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the next firings of a schedule
+         * @description The times at which it fires next, as it is now. None if it is not active.
+         */
+        get: operations["listScheduleFirings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/subagents": {
         parameters: {
             query?: never;
@@ -4798,6 +4818,12 @@ export interface components {
         };
         /** @enum {string} */
         ScheduleFilter: "true" | "false" | "all";
+        ScheduleFirings: {
+            /** @description In order. */
+            firings: string[];
+            /** @description More would come until then. */
+            is_cut: boolean;
+        };
         ScheduleList: {
             items: components["schemas"]["Schedule"][];
             /** @description Pass as `cursor` to read on; null on the last page. */
@@ -6951,6 +6977,7 @@ export type RunnerList = components['schemas']['RunnerList'];
 export type ScannedTsg = components['schemas']['ScannedTsg'];
 export type Schedule = components['schemas']['Schedule'];
 export type ScheduleFilter = components['schemas']['ScheduleFilter'];
+export type ScheduleFirings = components['schemas']['ScheduleFirings'];
 export type ScheduleList = components['schemas']['ScheduleList'];
 export type SchedulePatch = components['schemas']['SchedulePatch'];
 export type SchedulePreview = components['schemas']['SchedulePreview'];
@@ -8803,6 +8830,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScheduleRunList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listScheduleFirings: {
+        parameters: {
+            query: {
+                /** @description The last time that counts. */
+                until: string;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                id: components["parameters"]["ScheduleId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The firings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleFirings"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -10981,6 +11037,7 @@ export const OPERATIONS = {
   resumeSchedule: 'POST /schedules/{id}/resume',
   triggerSchedule: 'POST /schedules/{id}/trigger',
   listScheduleRuns: 'GET /schedules/{id}/runs',
+  listScheduleFirings: 'GET /schedules/{id}/firings',
   listSubagents: 'GET /subagents',
   getSubagent: 'GET /subagents/{name}',
   putSubagent: 'PUT /subagents/{name} text/markdown',

@@ -13,5 +13,7 @@ export class Schedules extends Noun {
   resume = (id: string, options?: CallOptions) => this.call('resumeSchedule', { path: { id } }, options)
   /** Starts a subtask now, beside the slots. */
   trigger = (id: string, options?: CallOptions) => this.call('triggerSchedule', { path: { id } }, options)
+  /** The times at which it fires next, up to a time. */
+  firings = (id: string, query: QueryOf<'listScheduleFirings'>, options?: CallOptions) => this.call('listScheduleFirings', { path: { id }, query }, options)
   runs = (id: string, query?: QueryOf<'listScheduleRuns'>, options?: CallOptions) => this.pages('listScheduleRuns', { id }, query, options)
 }

@@ -1,5 +1,5 @@
 import { scheduleSlots, schedules } from '@muster/db'
-import { notFound, requireFound, requireScope, SCHEDULE_STATES, type Schedule, type ScheduleRun, type ScheduleState } from '@muster/domain'
+import { nextFiring, notFound, requireFound, requireScope, SCHEDULE_STATES, type Schedule, type ScheduleRun, type ScheduleState } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 
@@ -7,6 +7,35 @@ import { idInCursor, type Page, page } from '../core/page.ts'
 export async function getSchedule(ctx: Ctx, id: string): Promise<Schedule> {
   requireScope(ctx.actor, 'schedules:read')
   return requireFound(await reading(ctx, (tx) => schedules.findSchedule(tx, id)), 'schedule')
+}
+
+/** So many firings are computed without a pause: each takes a moment where a time zone has to be asked. */
+const AT_ONCE = 25
+
+export interface Firings {
+  /** In order. */
+  firings: Date[]
+  /** Whether more would come until then. */
+  isCut: boolean
+}
+
+/**
+ * The times at which a schedule fires next, as it is now. None if it is not active.
+ *
+ * @param until the last time that counts
+ * @param limit how many at most
+ * @throws DomainError `not_found`
+ */
+export async function listFirings(ctx: Ctx, id: string, { until, limit }: { until: Date; limit: number }): Promise<Firings> {
+  const { state, timing, timezone, nextFireAt, maxFires, fireCount } = await getSchedule(ctx, id)
+  const left = maxFires === null ? Number.POSITIVE_INFINITY : maxFires - fireCount
+  const firings: Date[] = []
+  for (let next = state === 'active' ? nextFireAt : null; next !== null && next <= until; next = nextFiring(timing, timezone, next)) {
+    if (firings.length === Math.min(limit, left)) return { firings, isCut: left > limit }
+    firings.push(next)
+    if (firings.length % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { firings, isCut: false }
 }
 
 export interface ScheduleQuery {

@@ -47,6 +47,30 @@ describe('GET /schedules', () => {
   })
 })
 
+describe('GET /schedules/{id}/firings', () => {
+  const firings = async (path: string, query: string) => (await send('GET', `${path}/firings?${query}`)).body
+  const inDays = (days: number) => encodeURIComponent(new Date(Date.parse('2999-01-01T00:00:00Z') + days * 86_400_000).toISOString())
+
+  it('200: lists what comes up to a time, says where there is more, and ends with the last one that is allowed', async () => {
+    const daily = await make()
+    const { upcoming } = (await send('GET', daily)).body
+    expect(await firings(daily, `until=${encodeURIComponent(upcoming[1])}`)).toEqual({ firings: upcoming.slice(0, 2), is_cut: false })
+    const { firings: found, is_cut } = await firings(daily, `until=${inDays(400_000)}&limit=120`)
+    expect([found.length, found.slice(0, 5), is_cut]).toEqual([120, upcoming, true])
+    expect(found).toEqual(found.toSorted())
+    const thrice = await make({ max_fires: 3 })
+    expect(await firings(thrice, `until=${inDays(0)}`)).toMatchObject({ firings: { length: 3 }, is_cut: false })
+    await send('POST', `${daily}/pause`)
+    expect(await firings(daily, `until=${inDays(0)}`)).toEqual({ firings: [], is_cut: false })
+  })
+
+  it('400: refuses a time that is none, and more than 500', async () => {
+    const path = await make()
+    for (const query of ['until=soon', `until=${inDays(0)}&limit=501`, '']) expect((await firings(path, query)).code).toBe('validation_failed')
+    expect((await firings(`/schedules/${crypto.randomUUID()}`, `until=${inDays(0)}`)).code).toBe('not_found')
+  })
+})
+
 describe('POST /schedules/{id}/pause and …/resume', () => {
   it('200: a paused one keeps its next time, and goes on with it', async () => {
     const path = await make()

@@ -80,6 +80,7 @@ function Agreement({ stats }: { stats: AgreementStats }) {
                 {each.criterion?.text ?? 'the whole output'} <span className="hint">a person says {each.said.value.replaceAll('_', ' ')}</span>
               </span>
               <span className="meta">{each.difference.toFixed(2)}</span>
+              {each.subtask_id !== null && <Flag subtaskId={each.subtask_id} />}
               {each.subtask_id !== null && (
                 <Link to="/subtasks/$id" params={{ id: each.subtask_id }}>
                   Subtask

@@ -1,5 +1,5 @@
 import type { Quality } from '@muster/client'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { showError, toasts } from '../../design/toasts.tsx'
 import { muster } from '../../muster.ts'
 
@@ -7,9 +7,14 @@ const QUALITIES = ['excellent', 'good', 'needs_work', 'bad'] as const satisfies 
 
 /** What a person thinks of an output. `excellent` and `good` make it a training example. */
 export function Flag({ subtaskId }: { subtaskId: string }) {
+  const client = useQueryClient()
   const flagging = useMutation({
     mutationFn: (quality: Quality) => muster.subtasks.flagQuality(subtaskId, { quality }),
-    onSuccess: (_, quality) => toasts.add({ title: `Flagged as ${quality.replaceAll('_', ' ')}.` }),
+    onSuccess: (_, quality) => {
+      toasts.add({ title: `Flagged as ${quality.replaceAll('_', ' ')}.` })
+      // A flag writes no event.
+      void client.invalidateQueries({ queryKey: ['evaluation'] })
+    },
     onError: showError,
   })
   return (

@@ -19,10 +19,15 @@ export interface Trend {
   series: { label: string; values: (number | null)[] }[]
 }
 
+/** Read again this long after the first evaluation that it lacks: it takes a request for each part. In milliseconds. */
+export const TREND_MS = 60_000
+
 /** Average scores of the sub-agents or criteria with the most outputs, over the last 30 days. */
 export const trendQuery = (by: 'subagent' | 'criterion') =>
   queryOptions({
-    queryKey: keys.list('evaluation', 'trend', by),
+    // Not under the key of evaluations: an event marks everything there.
+    queryKey: ['evaluation-trend', by],
+    staleTime: TREND_MS,
     queryFn: async (): Promise<Trend> => {
       const end = Date.parse((await muster.evaluations.stats({ by: 'day' })).until)
       const starts = Array.from({ length: PARTS }, (_, index) => end - (PARTS - index) * PART_MS)

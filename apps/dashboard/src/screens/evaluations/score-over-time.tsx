@@ -1,9 +1,9 @@
 import type { EvaluationStats } from '@muster/client'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
-import { statsQuery, type Trend, trendQuery } from './queries.ts'
+import { statsQuery, TREND_MS, type Trend, trendQuery } from './queries.ts'
 
 const Chart = lazy(() => import('../../design/chart.tsx'))
 
@@ -48,7 +48,16 @@ function ByDay() {
 }
 
 function ByGroup({ by }: { by: 'subagent' | 'criterion' }) {
-  return <Loaded query={useQuery(trendQuery(by))}>{(trend) => <Lines trend={trend} />}</Loaded>
+  const trend = useQuery(trendQuery(by))
+  const { dataUpdatedAt: changedAt } = useQuery(statsQuery(by))
+  const { refetch, dataUpdatedAt: readAt } = trend
+  const isBehind = readAt > 0 && changedAt > readAt
+  useEffect(() => {
+    if (!isBehind) return
+    const timer = setTimeout(() => void refetch(), TREND_MS)
+    return () => clearTimeout(timer)
+  }, [isBehind, refetch])
+  return <Loaded query={trend}>{(found) => <Lines trend={found} />}</Loaded>
 }
 
 function Lines({ trend }: { trend: Trend }) {

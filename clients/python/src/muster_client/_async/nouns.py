@@ -240,6 +240,10 @@ class AsyncSchedules(AsyncNoun):
     def runs(self, id: str, *, limit: int | None = None) -> AsyncList[m.ScheduleRun]:
         return self._list("listScheduleRuns", m.ScheduleRun, {"id": id}, {"limit": limit})
 
+    async def firings(self, id: str, *, until: str, limit: int | None = None) -> m.ScheduleFirings:
+        """The times at which it fires next, up to a time."""
+        return await self._call("listScheduleFirings", m.ScheduleFirings, path={"id": id}, query={"until": until, "limit": limit})
+
 
 class AsyncQuestions(AsyncNoun):
     """Questions and approvals that runs and assignees ask, and wait for."""

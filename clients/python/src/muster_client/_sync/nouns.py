@@ -241,6 +241,10 @@ class Schedules(Noun):
     def runs(self, id: str, *, limit: int | None = None) -> List[m.ScheduleRun]:
         return self._list("listScheduleRuns", m.ScheduleRun, {"id": id}, {"limit": limit})
 
+    def firings(self, id: str, *, until: str, limit: int | None = None) -> m.ScheduleFirings:
+        """The times at which it fires next, up to a time."""
+        return self._call("listScheduleFirings", m.ScheduleFirings, path={"id": id}, query={"until": until, "limit": limit})
+
 
 class Questions(Noun):
     """Questions and approvals that runs and assignees ask, and wait for."""

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 4db3e7c536f4c948.
+# Of schemas 4721fcbc4b049271.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1003,6 +1003,20 @@ class RunnerList(BaseModel):
 
 class ScheduleFilter(RootModel[Literal['true', 'false', 'all'] | str]):
     root: Literal['true', 'false', 'all'] | str
+
+
+class ScheduleFirings(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    firings: list[datetime]
+    """
+    In order.
+    """
+    is_cut: bool
+    """
+    More would come until then.
+    """
 
 
 class SchedulePatch(BaseModel):

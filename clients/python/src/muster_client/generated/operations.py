@@ -54,6 +54,7 @@ OPERATIONS: dict[str, tuple[str, str, str]] = {
     "resumeSchedule": ("POST", "/schedules/{id}/resume", "application/json"),
     "triggerSchedule": ("POST", "/schedules/{id}/trigger", "application/json"),
     "listScheduleRuns": ("GET", "/schedules/{id}/runs", "application/json"),
+    "listScheduleFirings": ("GET", "/schedules/{id}/firings", "application/json"),
     "listSubagents": ("GET", "/subagents", "application/json"),
     "getSubagent": ("GET", "/subagents/{name}", "application/json"),
     "putSubagent": ("PUT", "/subagents/{name}", "text/markdown"),
