@@ -24,7 +24,8 @@ async function measureAll(options: Options): Promise<Report> {
   const profileFolder = options.profile === undefined ? undefined : resolve(options.profile)
   if (profileFolder !== undefined) await mkdir(profileFolder, { recursive: true })
   const givenUrl = process.env.MIGRATE_DATABASE_URL || process.env.DATABASE_URL || undefined
-  const server = await openServer(folder, givenUrl, profileFolder === undefined ? {} : STATEMENT_SETTINGS)
+  const own = Object.assign({}, ...options.figures.map(({ serverSettings }) => serverSettings ?? {})) as Record<string, string>
+  const server = await openServer(folder, givenUrl, profileFolder === undefined ? own : STATEMENT_SETTINGS)
   const postgres = await server.describe()
   const commit = await measureCommit(server.admin, options.isQuick ? 0.5 : 3)
   console.log(`PostgreSQL ${postgres.server_version}; one small commit: p50 ${commit.p50.toFixed(2)} ms, p99 ${commit.p99.toFixed(2)} ms`)
@@ -35,6 +36,9 @@ async function measureAll(options: Options): Promise<Report> {
     runs: options.runs,
     isQuick: options.isQuick,
     minutes: options.minutes,
+    share: options.share,
+    axes: options.axes,
+    plots: options.plots,
     async peer(name, measure, { holdsGoal } = { holdsGoal: false }) {
       if (!options.withPeers || (options.isQuick && !holdsGoal)) return null
       try {

@@ -6,6 +6,7 @@ import { deliveries } from './deliveries.ts'
 import { evaluation } from './evaluation.ts'
 import { fairness } from './fairness.ts'
 import { frontDoor } from './front-door.ts'
+import { growth } from './growth.ts'
 import { hooksAndTools } from './hooks-and-tools.ts'
 import { injections } from './injections.ts'
 import { lifecycle } from './lifecycle.ts'
@@ -40,4 +41,5 @@ export const figures: Figure[] = [
   dashboard,
   storage,
   startUp,
+  growth,
 ]

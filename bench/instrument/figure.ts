@@ -11,6 +11,10 @@ export interface Figure {
   raised: string
   /** What its rows do not say by themselves, and a reader has to know. */
   notes?: string[]
+  /** It takes hours at full size, so it is measured only when it is named. */
+  isApart?: boolean
+  /** What the embedded server is started with for it. */
+  serverSettings?: Record<string, string>
   measure(bench: Bench): Promise<Row[]>
 }
 
@@ -22,6 +26,12 @@ export interface Bench {
   isQuick: boolean
   /** How long a page is watched for its memory. */
   minutes: number
+  /** Of the sizes of `growth`. */
+  share: number
+  /** The axes of `growth`; undefined for all. */
+  axes: readonly string[] | undefined
+  /** Where `growth` draws; undefined for the default folder. */
+  plots: string | undefined
   /**
    * Measures a peer beside us: null where peers are left out, and where this one cannot be measured, which the table says, and which costs us
    * nothing of what we have measured of ourselves. In a quick run there is time only for those whom a goal is held against.

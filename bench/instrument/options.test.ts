@@ -8,7 +8,19 @@ describe('npm run bench', () => {
   it('measures everything three times unless told otherwise', () => {
     expect(readCommand([], FIGURES)).toEqual({
       kind: 'measure',
-      options: { figures: FIGURES, runs: 3, isQuick: false, withPeers: true, minutes: 2, isStrict: false, json: undefined, profile: undefined },
+      options: {
+        figures: FIGURES,
+        runs: 3,
+        isQuick: false,
+        withPeers: true,
+        minutes: 2,
+        share: 1,
+        axes: undefined,
+        plots: undefined,
+        isStrict: false,
+        json: undefined,
+        profile: undefined,
+      },
     })
   })
 

@@ -8,6 +8,10 @@ export interface Options {
   withPeers: boolean
   /** How long a page is watched for its memory. */
   minutes: number
+  /** The part of the full sizes of `growth`: 1 is ten million stored subtasks. */
+  share: number
+  axes: readonly string[] | undefined
+  plots: string | undefined
   /** Fail when a goal is missed, not only when something could not be measured. */
   isStrict: boolean
   /** Where machine, versions and the values of all runs are written; undefined for the default file. */
@@ -32,6 +36,9 @@ ${figures.map((figure) => `  ${figure.name.padEnd(width)}  ${figure.title}`).joi
   --runs <n>        repetitions, of which the table shows medians (3; with --quick 1)
   --only <figures>  the same as naming them, separated by commas
   --minutes <n>     how long \`dashboard\` watches the memory of a page (2; with --quick 0.2). Its goal is about 30
+  --share <part>    how far \`growth\` goes: 1 is ten million stored subtasks (1; with --quick 0.01)
+  --axes <names>    only these of \`growth\`: stored, agents, projects, waiting, notes, workers, followers
+  --plots <dir>     where \`growth\` draws its curves as SVG (bench/results/growth)
   --ours            leave the peers out: while something is being changed, not for comparing
   --json <file>     write machine, versions, medians and the values of all runs there instead of to bench/results/last.json
   --table <file> …  measure nothing, and print one table of what --json has written, one figure after the other
@@ -56,6 +63,9 @@ export function readCommand(argv: string[], figures: readonly Figure[]): Command
       quick: { type: 'boolean', default: false },
       runs: { type: 'string' },
       minutes: { type: 'string' },
+      share: { type: 'string' },
+      axes: { type: 'string' },
+      plots: { type: 'string' },
       only: { type: 'string' },
       json: { type: 'string' },
       table: { type: 'boolean', default: false },
@@ -78,12 +88,17 @@ export function readCommand(argv: string[], figures: readonly Figure[]): Command
   if (!Number.isInteger(runs) || runs < 1) throw new Error('--runs takes a number from 1 on.')
   const minutes = Number(values.minutes ?? (values.quick ? 0.2 : 2))
   if (!(minutes > 0)) throw new Error('--minutes takes a number above 0.')
+  const share = Number(values.share ?? (values.quick ? 0.01 : 1))
+  if (!(share > 0 && share <= 1)) throw new Error('--share takes a part of the full sizes, above 0 and up to 1.')
   const options: Options = {
-    figures: names.length === 0 ? [...figures] : figures.filter((figure) => names.includes(figure.name)),
+    figures: names.length === 0 ? figures.filter(({ isApart }) => isApart !== true) : figures.filter((figure) => names.includes(figure.name)),
     runs,
     isQuick: values.quick,
     withPeers: !values.ours,
     minutes,
+    share,
+    axes: values.axes?.split(',').map((name) => name.trim()),
+    plots: values.plots,
     isStrict: values.strict,
     json: values.json,
     profile: values.profile,

@@ -50,7 +50,8 @@ serve(
       await deps.feed.ready()
     },
     createKey: async () =>
-      (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'subtasks:write', 'tasks:read', 'tasks:write', 'sessions:write'] })).secret,
+      (await createApiKey(ctx, { name: 'bench', scopes: ['subtasks:read', 'events:read', 'subtasks:write', 'tasks:read', 'tasks:write', 'sessions:write'] }))
+        .secret,
   },
   async () => {
     stopping.abort()

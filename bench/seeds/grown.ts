@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import type postgres from 'postgres'
+import { copyRows, type Field } from './copy.ts'
+import { seedFinished } from './finished.ts'
+
+const EVENTS_PER_SUBTASK = 3
+const STEPS_PER_SUBTASK = 2
+const TABLES = ['subtasks', 'attempts', 'events', 'steps', 'inbox', 'evaluations', 'updates', 'tasks', 'projects', 'pgboss.job']
+
+/** Finished subtasks with what a run leaves: attempt, events, steps, a read inbox item and an evaluation. The server makes the rows itself. */
+export async function seedStored(sql: postgres.Sql, count: number, agents: number): Promise<string[]> {
+  const ids = await seedFinished(sql, count, agents)
+  await sql`
+    insert into inbox (project_id, id, session_id, subtask_id, created_at, delivered_at)
+    select project_id, gen_random_uuid(), parent_session_id, id, completed_at, completed_at from subtasks where worker_id = 'seeded'`
+  // The log is in the order of the ends, and its partitions are made as maintenance makes them.
+  const [{ seq = 0 } = {}] = await sql<{ seq: number }[]>`select last_value::float8 as seq from muster_system.event_seq`
+  const rows = count * EVENTS_PER_SUBTASK
+  for (let from = Math.floor(seq / 500_000) * 500_000; from <= seq + rows; from += 500_000) {
+    await sql`
+      select muster_system.add_partition('events', ${`events_grown_${from}`}, ${from}::bigint, ${from + 500_000}::bigint)
+      where not exists (select from muster_system.partitions where parent = 'events' and from_key < ${from + 500_000} and to_key > ${from})`
+  }
+  await sql`
+    insert into events (project_id, seq, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
+    select project_id, nextval('muster_system.event_seq'), (array['subtask.created', 'subtask.started', 'subtask.completed'])[k], 'subtask', id, '{}', 'worker', 'seeded', completed_at
+    from (select * from subtasks where worker_id = 'seeded' order by id) s, generate_series(1, ${EVENTS_PER_SUBTASK}) k`
+  await sql`
+    insert into steps (project_id, subtask_id, seq, attempt, kind, content)
+    select project_id, id, k, 1, 'message', '"The file was read."' from subtasks, generate_series(1, ${STEPS_PER_SUBTASK}) k where worker_id = 'seeded'`
+  await sql`
+    insert into evaluations (project_id, id, origin, subtask_id, session_id, score, recommendation, detail)
+    select project_id, gen_random_uuid(), 'subtask', id, parent_session_id, 0.9, 'approve', '{}' from subtasks where worker_id = 'seeded'`
+  return ids
+}
+
+/** Projects beside the one that is measured, each with a finished and a waiting subtask whose job an outside worker would claim. */
+export async function seedProjects(sql: postgres.Sql, count: number): Promise<void> {
+  const projects = Array.from({ length: count }, () => randomUUID())
+  await copyRows(
+    sql,
+    'public.projects',
+    ['id', 'name'],
+    projects.map((id): Field[] => [id, `project ${id}`]),
+  )
+  await sql`
+    insert into subtasks (project_id, id, agent_id, parent_session_id, task, priority, runner, timeout_seconds, max_attempts, budget_max_steps, notify, status,
+      final_outcome, completed_at, rank_at, attempt)
+    select p.id, gen_random_uuid(), 'agent', 'session', 'task', 'normal', 'noop', 120, 2, 50, true, 'completed', 'completed', now(), now(), 1
+    from projects p where p.id <> ${DEFAULT_PROJECT_ID}`
+}
+
+/** A subtask that waits for an outside worker, with so many notes that it has received. */
+export async function seedNotes(sql: postgres.Sql, subtaskId: string, count: number): Promise<void> {
+  await sql`
+    insert into updates (project_id, id, subtask_id, seq, update_type, content, sender_kind, sender_id, status)
+    select ${DEFAULT_PROJECT_ID}, gen_random_uuid(), ${subtaskId}, n, 'note', 'Leave out the files in generated/ as well.', 'key', 'seeded', 'acknowledged'
+    from generate_series(1, ${count}) as n`
+  await sql`update subtasks set update_seq = ${count} where id = ${subtaskId}`
+}
+
+/** Statistics and visibility as autovacuum leaves them, and a search index of memory that has nothing to catch up with. */
+export async function settle(sql: postgres.Sql): Promise<void> {
+  await sql`update muster_system.memory set read_seq = (select last_value from muster_system.event_seq), is_renewed = true`
+  await sql.unsafe(`vacuum (analyze) ${TABLES.join(', ')}`)
+  await sql`checkpoint`
+}
