@@ -35,7 +35,7 @@ export async function seedStored(sql: postgres.Sql, count: number, agents: numbe
   return ids
 }
 
-/** Projects beside the one that is measured, each with a finished and a waiting subtask whose job an outside worker would claim. */
+/** Projects beside the one that is measured, each with a finished subtask. */
 export async function seedProjects(sql: postgres.Sql, count: number): Promise<void> {
   const projects = Array.from({ length: count }, () => randomUUID())
   await copyRows(
