@@ -116,17 +116,18 @@ function Latest() {
               {(evaluation) => (
                 <div className="list-row">
                   <Badge status={evaluation.recommendation} />
-                  <span className="meta">{evaluation.score === null ? '–' : evaluation.score.toFixed(2)}</span>
-                  <span className="title">{evaluation.summary ?? evaluation.origin}</span>
-                  {evaluation.subtask_id !== null && (
-                    <>
-                      <Flag subtaskId={evaluation.subtask_id} />
-                      <Link to="/subtasks/$id" params={{ id: evaluation.subtask_id }}>
-                        Subtask
-                      </Link>
-                    </>
+                  <span className="meta wide-only">{evaluation.score === null ? '–' : evaluation.score.toFixed(2)}</span>
+                  {evaluation.subtask_id === null ? (
+                    <span className="title">{evaluation.summary ?? evaluation.origin}</span>
+                  ) : (
+                    <Link className="title" to="/subtasks/$id" params={{ id: evaluation.subtask_id }}>
+                      {evaluation.summary ?? evaluation.origin}
+                    </Link>
                   )}
-                  <Time at={evaluation.created_at} />
+                  {evaluation.subtask_id !== null && <Flag subtaskId={evaluation.subtask_id} />}
+                  <span className="wide-only">
+                    <Time at={evaluation.created_at} />
+                  </span>
                 </div>
               )}
             </VirtualList>

@@ -105,5 +105,5 @@ function linesOf({ schedule, times, isCut }: Due, day: Date): Line[] {
     return ofDay.map((at) => ({ key: `${id}${at.getTime()}`, atMs: at.getTime(), text: `${TIME.format(at)} ${task}`, title }))
   }
   const goesOn = isCut && last === ofDay.at(-1)
-  return [{ key: id, atMs: first.getTime(), text: `${ofDay.length}${goesOn ? ' or more' : ''} from ${TIME.format(first)} ${task}`, title }]
+  return [{ key: id, atMs: first.getTime(), text: `${ofDay.length}${goesOn ? '+' : ''}× from ${TIME.format(first)} ${task}`, title }]
 }

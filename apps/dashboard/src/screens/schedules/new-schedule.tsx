@@ -56,7 +56,7 @@ export function NewSchedule() {
     <Panel title="New schedule">
       <form className="stack" onSubmit={submit}>
         <div className="row">
-          <div className="field grow">
+          <div className="field grow" style={{ minWidth: 'min(100%, 16rem)' }}>
             <label htmlFor="phrase">When</label>
             <input
               id="phrase"
