@@ -26,6 +26,7 @@ const STEPS: Step[] = [
   { name: 'python client', command: [node, 'scripts/check/python-client.ts'], fix: [node, 'scripts/check/python-client.ts', '--write'] },
   // Recommendations count as errors, because warnings in a log go unread.
   { name: 'openapi rules', command: ['redocly', 'lint', 'openapi.yaml'] },
+  { name: 'spectral', command: ['spectral', 'lint', '--fail-severity', 'hint', 'openapi.yaml'] },
   { name: 'format and lint', command: ['biome', 'check', '--error-on-warnings', '.'], fix: ['biome', 'check', '--write', '.'] },
   { name: 'types', command: ['tsc', '--project', '.'] },
   { name: 'types of pages', command: ['tsc', '--project', 'apps/dashboard'] },
