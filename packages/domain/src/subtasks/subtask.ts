@@ -38,8 +38,11 @@ export type FinalOutcome = (typeof FINAL_OUTCOMES)[number]
 export const PRIORITIES = ['urgent', 'normal', 'low'] as const
 export type Priority = (typeof PRIORITIES)[number]
 
-/** Position in the queue before ageing: one rank is worth `SUBTASK_AGEING_SECONDS` of waiting. */
-export const PRIORITY_RANKS = { urgent: 0, normal: 1, low: 2 } as const satisfies Record<Priority, number>
+/**
+ * Position in the queue before ageing: one rank is worth `SUBTASK_AGEING_SECONDS` of waiting. `high` is ranked before it is offered: during an update,
+ * processes of the version before read rows that the next one wrote.
+ */
+export const PRIORITY_RANKS = { urgent: 0, high: 1, normal: 2, low: 3 } as const satisfies Record<Priority | 'high', number>
 
 /** As often as a poor result may be sent back at most. */
 export const REVISIONS_MAX = 10

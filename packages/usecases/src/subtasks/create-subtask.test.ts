@@ -288,10 +288,10 @@ describe('priority', () => {
     expect((await claimAll(ctx)).map((run) => run.id)).toEqual([...(made.urgent ?? []), ...(made.normal ?? []), ...(made.low ?? [])])
   })
 
-  it('ages: a low one that has waited for two minutes comes before a new urgent one', async () => {
+  it('ages: a low one that has waited for three minutes comes before a new urgent one', async () => {
     const agentId = newAgent()
     const first = await spawn(harness.ctx, { agentId, priority: 'low' })
-    await advanceClock(harness.admin, '100 seconds')
+    await advanceClock(harness.admin, '160 seconds')
     const soon = await spawn(harness.ctx, { agentId, priority: 'urgent' })
     await advanceClock(harness.admin, '30 seconds')
     const late = await spawn(harness.ctx, { agentId, priority: 'urgent' })
