@@ -74,7 +74,7 @@ describe('an update while work is in progress', () => {
     for (let round = 0; round < 4; round += 1) {
       const both = await Promise.all([
         ask<Subtask>('/subtasks', { task: 'Act.', runner: 'act', parent_session_id: 'update' }),
-        client.spawn({ task: 'Act.', runner: 'act', parent_session_id: 'update' }),
+        client.spawn({ task: 'Act.', runner: 'act', parent_session_id: 'update', priority: 'high' }),
       ])
       for (const { id } of both)
         expect([await ask<Subtask>(`/subtasks/${id}?wait_seconds=30`), await client.ended(id)]).toMatchObject([{ status: 'completed' }, { attempt: 1 }])

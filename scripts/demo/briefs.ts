@@ -14,7 +14,7 @@ export const BRIEF = {
   constraints: ['Do not change any file'],
   required_outputs: ['report', { name: 'file_count', description: 'files looked at', schema: { type: 'integer', minimum: 1 } }],
   tsgs: [GUIDE],
-  priority: 'P1',
+  priority: 'high',
 }
 
 /** The addition to the instructions that makes the second revision. */

@@ -94,7 +94,7 @@ export async function fillShowcase(system: System): Promise<Showcase> {
       instructions: 'Replace the three token parsers by one function, and test each way in which a token can be wrong.',
       acceptance_criteria: CRITERIA,
       required_outputs: ['report'],
-      priority: 'P1',
+      priority: 'high',
     },
   })
   await client.ok('POST', '/tasks', {

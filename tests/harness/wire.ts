@@ -3,7 +3,7 @@
 export interface NewSubtask {
   task: string
   agent_id?: string
-  priority?: 'urgent' | 'normal' | 'low'
+  priority?: 'low' | 'normal' | 'high' | 'urgent'
   timeout_seconds?: number
   parent_session_id?: string
   runner?: string

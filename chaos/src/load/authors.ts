@@ -78,7 +78,7 @@ class Life {
       instructions: `Do what ${marker} says.`,
       acceptance_criteria: ['Everything is done', 'Nothing is done twice'].slice(this.#random.whole(0, 2)),
       required_outputs: toRequiredOutputs(OUTPUT_NAMES.slice(0, this.#random.whole(0, 2))),
-      priority: this.#random.pick(['P0', 'P1', 'P2', 'P3']),
+      priority: this.#random.pick(['low', 'normal', 'high', 'urgent']),
       parent_session_id: this.#brief.session,
       depends_on: others.length > 0 && this.#random.chance(0.2) ? [this.#random.pick(others).id] : [],
       metadata: { chaos: marker },

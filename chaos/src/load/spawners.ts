@@ -65,7 +65,7 @@ async function spawnOne(scene: Scene, tenant: Tenant, random: Random, marker: st
     task: `chaos ${marker}`,
     agent_id: agent,
     runner,
-    priority: random.weighted({ urgent: 1, normal: 3, low: 1 }),
+    priority: random.weighted({ urgent: 1, high: 1, normal: 3, low: 1 }),
     parent_session_id: session,
     max_attempts: random.weighted({ 2: 1, 3: 4, 6: 3 }) === '2' ? 2 : random.whole(3, 6),
     timeout_seconds: runner === 'slow' && random.chance(0.15) ? 1 : 30,

@@ -420,7 +420,7 @@ async function everythingOfTasks(): Promise<void> {
   const filters = [
     {},
     { status: 'completed' as const },
-    { priority: 'P1' as const },
+    { priority: 'high' as const },
     { parentSession: 'session-1' },
     { subagentSession: 'session-1' },
     { text: 'title 7' },

@@ -38,9 +38,9 @@ describe('the rate limit', () => {
 
 describe('a list', () => {
   it('links its next page with the same filters, and none on the last', async () => {
-    for (const title of ['one', 'two', 'three']) await api.call('POST', '/tasks', { key, body: { title, instructions: 'Count.', priority: 'P1' } })
+    for (const title of ['one', 'two', 'three']) await api.call('POST', '/tasks', { key, body: { title, instructions: 'Count.', priority: 'high' } })
     const titles: string[] = []
-    let path: string | undefined = '/tasks?limit=2&priority=P1'
+    let path: string | undefined = '/tasks?limit=2&priority=high'
     while (path !== undefined) {
       const page = await api.call('GET', path, { key })
       titles.push(...page.body.items.map(({ title }: { title: string }) => title))
@@ -91,10 +91,10 @@ describe('application/merge-patch+json', () => {
   })
 
   it('removes a field with null, and refuses null where there is nothing to remove', async () => {
-    const task = await api.call('POST', '/tasks', { key, body: { title: 'Count', instructions: 'Count.', metadata: { a: 1 }, priority: 'P0' } })
+    const task = await api.call('POST', '/tasks', { key, body: { title: 'Count', instructions: 'Count.', metadata: { a: 1 }, priority: 'urgent' } })
     const patch = (raw: string, revision: number) =>
       api.call('PATCH', `/tasks/${task.body.id}`, { key, raw, headers: { ...headers, 'if-match': `"${revision}"` } })
-    expect((await patch('{"metadata":null,"priority":null}', 1)).body.task).toMatchObject({ metadata: {}, priority: 'P2' })
+    expect((await patch('{"metadata":null,"priority":null}', 1)).body.task).toMatchObject({ metadata: {}, priority: 'normal' })
     const schedule = await api.call('POST', '/schedules', { key, body: { task: 'x', every: '2 hours' } })
     const refused = await api.call('PATCH', `/schedules/${schedule.body.id}`, { key, raw: '{"notify":null}', headers })
     expect(refused.body).toMatchObject({ status: 400, errors: [{ pointer: '/notify' }] })
@@ -135,6 +135,23 @@ describe('a former name of a parameter', () => {
     expect([...first.body.items, ...next.body.items].map(({ title }) => title)).toEqual(['two', 'one'])
     expect(next.headers).toMatchObject(AGES)
     expect(next.body.next_cursor).toBeNull()
+  })
+
+  it('may be one of a value: priorities of tasks', async () => {
+    const { body: task } = await api.call('POST', '/tasks', {
+      key,
+      body: { title: 'former', instructions: 'Count.', priority: 'P1', parent_session_id: 'former value' },
+    })
+    expect(task.priority).toBe('high')
+    const old = await api.call('GET', '/tasks?parent_session_id=former+value&priority=p1', { key })
+    const now = await api.call('GET', '/tasks?parent_session_id=former+value&priority=high', { key })
+    expect(old.headers).toMatchObject(AGES)
+    expect(now.headers).not.toHaveProperty('deprecation')
+    expect(old.body).toEqual(now.body)
+    expect(now.body.items).toMatchObject([{ id: task.id, priority: 'high' }])
+    expect((await api.call('GET', '/tasks?priority=P4', { key })).body.errors).toMatchObject([
+      { pointer: '?priority', reason: 'must be one of low, normal, high, urgent' },
+    ])
   })
 
   it('is refused beside the present one', async () => {

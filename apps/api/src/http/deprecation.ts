@@ -1,8 +1,9 @@
 import type { FieldProblem } from '@muster/domain'
+import type { Endpoint } from './endpoint.ts'
 import { fieldProblem } from './validation.ts'
 
 /**
- * What an answer says to a request that uses a former name (RFC 9745, RFC 8594): since when it is deprecated, and until when it works at least.
+ * What an answer says to a request that uses a former name or value (RFC 9745, RFC 8594): since when it is deprecated, and until when it works at least.
  * docs/api-conventions.md has the policy and the list of names.
  */
 export const DEPRECATION_HEADERS = {
@@ -10,8 +11,12 @@ export const DEPRECATION_HEADERS = {
   sunset: 'Tue, 25 May 2027 00:00:00 GMT',
 }
 
-export function usesAlias(aliases: Record<string, string> | undefined, query: unknown): boolean {
-  return aliases !== undefined && Object.keys(aliases).some((name) => Object.hasOwn(query as object, name))
+/** Whether a query has a former name, of a parameter or of a value. */
+export function isDeprecated(
+  { queryAliases = {}, hasFormerValue }: Pick<Endpoint, 'queryAliases' | 'hasFormerValue'>,
+  query: Record<string, unknown>,
+): boolean {
+  return Object.keys(queryAliases).some((name) => Object.hasOwn(query, name)) || hasFormerValue?.(query) === true
 }
 
 /** The query under the present names. Both names of one parameter are a problem. */

@@ -90,6 +90,8 @@ interface Description {
   takesIfNoneMatch?: boolean
   /** Former names of query parameters, with the present ones. See `deprecation.ts`. */
   queryAliases?: Record<string, string>
+  /** Whether a value of the query is deprecated. */
+  hasFormerValue?(query: Record<string, unknown>): boolean
   /** True where the body is a collection of files: an archive or a form, and `body` is `filesBodySchema`. */
   takesFiles?: boolean
   /** True where work is started, which a subtask's own credential never may, whatever its scopes. */

@@ -8,7 +8,7 @@ import type { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import { createEventSink } from '../events/sink.ts'
 import { onCredentialEnd } from '../plugins/auth.ts'
-import { DEPRECATION_HEADERS, usesAlias } from './deprecation.ts'
+import { DEPRECATION_HEADERS, isDeprecated } from './deprecation.ts'
 import { type Answer, type Endpoint, needsRoom, type RawCall } from './endpoint.ts'
 import { namesTag } from './entity-tag.ts'
 import { tooLate } from './errors.ts'
@@ -66,7 +66,7 @@ function bodyTypesOf({ method, body, markdown, takesFiles }: Endpoint): string[]
 
 async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const call = toCall(deps, endpoint, request, reply)
-  if (usesAlias(endpoint.queryAliases, request.query)) reply.headers(DEPRECATION_HEADERS)
+  if (isDeprecated(endpoint, request.query as Record<string, unknown>)) reply.headers(DEPRECATION_HEADERS)
   if (endpoint.open !== undefined) {
     const opened = await endpoint.open(call)
     if (opened === null) return reply.status(204).send()

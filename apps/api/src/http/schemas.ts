@@ -133,7 +133,7 @@ export function listComponent<Item extends z.ZodType>(id: string, item: Item) {
   return add(schema, { id, io: 'output' })
 }
 
-/** Unions of which the reference shows one member. */
+/** What the reference shows in the place of a schema. */
 export const shownAs = new WeakMap<z.ZodType, z.ZodType>()
 
 /** A list, or an object that has it and more. The reference shows the object: generators for Java write code for such a union that does not compile. */
@@ -141,6 +141,12 @@ export function listOrObject<List extends z.ZodType, Whole extends z.ZodType>(li
   const union = z.union([list, whole])
   shownAs.set(union, whole)
   return union
+}
+
+/** A schema that takes more than the reference shows, such as former names of values. */
+export function showAs<Taken extends z.ZodType>(shown: z.ZodType, taken: Taken): Taken {
+  shownAs.set(taken, shown)
+  return taken
 }
 
 function add<Schema extends z.ZodType>(schema: Schema, entry: ComponentEntry): Schema {

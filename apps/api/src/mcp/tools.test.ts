@@ -211,8 +211,8 @@ describe.each(['legacy', 'modern'] as const)('tools, as clients of the %s era ca
 
   it('check a described task, and name its first problem as the source document does', async () => {
     const call = await controller(era)
-    const good = { description: 'Fix the login failure after the OAuth2 migration', priority: 'P1', success_criteria: ['All existing tests pass'] }
-    expect(await call('create_real_task', good)).toMatchObject({ success: true, status: 'INITIALIZED', priority: 'P1', validation: { performed: true } })
+    const good = { description: 'Fix the login failure after the OAuth2 migration', priority: 'high', success_criteria: ['All existing tests pass'] }
+    expect(await call('create_real_task', good)).toMatchObject({ success: true, status: 'INITIALIZED', priority: 'high', validation: { performed: true } })
     expect(await call('create_real_task', { ...good, priority: 'P9' })).toMatchObject({
       error: { code: 'validation_failed', success: false, error: expect.stringContaining('priority'), field: 'priority', value: 'P9' },
     })

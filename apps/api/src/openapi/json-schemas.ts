@@ -83,7 +83,7 @@ function convert(registry: ReturnType<typeof z.registry<{ id: string }>>, io: 'i
     override: ({ zodSchema, jsonSchema }) => {
       const shown = nameOf(shownAs.get(zodSchema as unknown as z.ZodType) ?? z.never())
       if (shown === undefined) return
-      delete jsonSchema.anyOf
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
       jsonSchema.$ref = refTo(shown)
     },
   })

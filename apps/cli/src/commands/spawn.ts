@@ -32,7 +32,7 @@ export function addSpawn(program: Command): void {
     .option('--subagent <name>', 'a definition of `muster subagents`')
     .option('--runner <name>', 'what executes it')
     .option('--model <name>', 'the model of the runner')
-    .option('--priority <priority>', 'low, normal or urgent')
+    .option('--priority <priority>', 'low, normal, high or urgent')
     .option('--timeout <seconds>', 'the most that it may take', wholeNumber('--timeout', 1, 86_400))
     .option('--max-tokens <count>', 'the most tokens that it may use', wholeNumber('--max-tokens', 1, 1_000_000_000))
     .option('--output <name>', 'an output that the result must have; may be repeated', repeated)

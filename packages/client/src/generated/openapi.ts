@@ -2500,7 +2500,7 @@ export interface components {
             title: string;
             instructions: string;
             description: string | null;
-            priority: components["schemas"]["TaskPriority"];
+            priority: components["schemas"]["Priority"];
             acceptance_criteria: components["schemas"]["CleanCriterion"][];
             required_outputs: components["schemas"]["RequiredOutput"][];
             tsgs: string[];
@@ -2597,7 +2597,7 @@ export interface components {
          *       "required_outputs": [
          *         "functions"
          *       ],
-         *       "priority": "P1",
+         *       "priority": "high",
          *       "parent_session_id": "research-1"
          *     }
          */
@@ -2608,11 +2608,8 @@ export interface components {
             acceptance_criteria?: (string | components["schemas"]["NewCriterion"])[] | null;
             /** @description The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. */
             required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
-            /**
-             * @description P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.
-             * @example P1
-             */
-            priority?: string | null;
+            /** @description low, normal (the default), high or urgent. */
+            priority?: components["schemas"]["Priority"] | null;
             /** @description Tasks that must be completed first. */
             depends_on?: string[] | null;
             /** @description The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`. */
@@ -3921,7 +3918,7 @@ export interface components {
          *       "required_outputs": [
          *         "functions"
          *       ],
-         *       "priority": "P1",
+         *       "priority": "high",
          *       "parent_session_id": "research-1"
          *     }
          */
@@ -3930,8 +3927,7 @@ export interface components {
             instructions?: string | null;
             acceptance_criteria?: (string | components["schemas"]["NewCriterion"])[] | null;
             required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
-            /** @example P1 */
-            priority?: string | null;
+            priority?: components["schemas"]["Priority"] | null;
             depends_on?: string[] | null;
             client_cwd?: string | null;
             background_context?: string | null;
@@ -4144,10 +4140,10 @@ export interface components {
             next_fire_at: string;
         };
         /**
-         * @description urgent runs before normal, normal before low. Waiting raises the rank: one minute equals one level.
+         * @description urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
          * @enum {string}
          */
-        Priority: "urgent" | "normal" | "low";
+        Priority: "low" | "normal" | "high" | "urgent";
         /** @description RFC 9457 problem details. Which extensions are there depends on `code`. */
         Problem: {
             /** @description URL of the page about this code. */
@@ -5541,7 +5537,7 @@ export interface components {
          *       "description": null,
          *       "status": "pending",
          *       "revision": 1,
-         *       "priority": "P1",
+         *       "priority": "high",
          *       "acceptance_criteria": [
          *         {
          *           "id": "0198c9b1-4c01-7000-8000-000000000001",
@@ -5595,7 +5591,7 @@ export interface components {
              * @description Increases with every change of the brief. Also in `ETag`.
              */
             revision: number;
-            priority: components["schemas"]["TaskPriority"];
+            priority: components["schemas"]["Priority"];
             /** @description Everything the result is evaluated by: acceptance criteria, success criteria and strict constraints. */
             acceptance_criteria: components["schemas"]["Criterion"][];
             required_outputs: components["schemas"]["RequiredOutput"][];
@@ -5730,7 +5726,7 @@ export interface components {
         TaskDispatch: {
             /** @example default */
             agent_id?: string | null;
-            /** @description Default: urgent for P0 and P1, normal for P2, low for P3. */
+            /** @description Default: that of the task. */
             priority?: components["schemas"]["Priority"] | null;
             /** Format: int64 */
             timeout_seconds?: number | null;
@@ -5769,8 +5765,7 @@ export interface components {
             instructions?: string | null;
             acceptance_criteria?: (string | components["schemas"]["NewCriterion"])[] | null;
             required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
-            /** @example P1 */
-            priority?: string | null;
+            priority?: components["schemas"]["Priority"] | null;
             depends_on?: string[] | null;
             client_cwd?: string | null;
             background_context?: string | null;
@@ -5784,11 +5779,6 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /**
-         * @description P0 critical, P1 high, P2 medium, P3 low.
-         * @enum {string}
-         */
-        TaskPriority: "P0" | "P1" | "P2" | "P3";
         /**
          * @example {
          *       "decision": "request_revision",
@@ -5878,7 +5868,7 @@ export interface components {
             id: string;
             title: string;
             status: components["schemas"]["TaskStatus"];
-            priority: components["schemas"]["TaskPriority"];
+            priority: components["schemas"]["Priority"];
             parent_session_id: string | null;
             subagent_session_id: string | null;
             has_enhanced_context: boolean;
@@ -7026,7 +7016,6 @@ export type TaskDeliverables = components['schemas']['TaskDeliverables'];
 export type TaskDispatch = components['schemas']['TaskDispatch'];
 export type TaskList = components['schemas']['TaskList'];
 export type TaskPatch = components['schemas']['TaskPatch'];
-export type TaskPriority = components['schemas']['TaskPriority'];
 export type TaskReview = components['schemas']['TaskReview'];
 export type TaskRevision = components['schemas']['TaskRevision'];
 export type TaskRevisionList = components['schemas']['TaskRevisionList'];
@@ -7529,8 +7518,8 @@ export interface operations {
                  * @example writer-1
                  */
                 subagent_session_id?: string;
-                /** @description Only tasks of this priority. Upper or lower case. */
-                priority?: string;
+                /** @description Only tasks of this priority. */
+                priority?: components["schemas"]["Priority"];
                 /** @description Only tasks that contain these words. */
                 q?: string;
                 /** @description How many items at most. */

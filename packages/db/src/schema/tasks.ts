@@ -1,13 +1,12 @@
 import {
   type BriefWarning,
   type Criterion,
+  type Priority,
   REVIEW_MODES,
   type RequiredOutput,
   type ReviewMode,
-  TASK_PRIORITIES,
   TASK_STATUSES,
   type TaskContext,
-  type TaskPriority,
   type TaskStatus,
 } from '@muster/domain'
 import { sql } from 'drizzle-orm'
@@ -15,6 +14,17 @@ import { bigint, check, customType, index, integer, jsonb, pgTable, text, uuid }
 import { instant, instantNow, oneOf, projectId } from './columns.ts'
 
 const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' })
+
+/** As versions before the one scale store them, which run beside this one during an update. */
+const STORED = { urgent: 'P0', high: 'P1', normal: 'P2', low: 'P3' } as const satisfies Record<Priority, string>
+const READ = new Map<string, Priority>(Object.entries(STORED).map(([priority, stored]) => [stored, priority as Priority]))
+
+/** The column has the former names: no row has to be rewritten, and processes of either version read what the other writes. */
+const storedPriority = customType<{ data: Priority; driverData: string }>({
+  dataType: () => 'text',
+  toDriver: (priority) => STORED[priority],
+  fromDriver: (stored) => READ.get(stored) as Priority,
+})
 
 /** Structured work with criteria, outputs and a revision number. Every change locks the row. */
 export const tasks = pgTable(
@@ -27,7 +37,7 @@ export const tasks = pgTable(
     description: text(),
     status: text().$type<TaskStatus>().notNull(),
     revision: integer().notNull().default(1),
-    priority: text().$type<TaskPriority>().notNull().default('P2'),
+    priority: storedPriority().notNull().default(sql`'P2'`),
     criteria: jsonb().$type<Criterion[]>().notNull().default([]),
     requiredOutputs: jsonb().$type<RequiredOutput[]>().notNull().default([]),
     context: jsonb().$type<TaskContext>(),
@@ -59,7 +69,7 @@ export const tasks = pgTable(
   },
   (table) => [
     check('tasks_status', oneOf('status', TASK_STATUSES)),
-    check('tasks_priority', oneOf('priority', TASK_PRIORITIES)),
+    check('tasks_priority', oneOf('priority', Object.values(STORED))),
     check('tasks_review', oneOf('review', REVIEW_MODES)),
     check('tasks_terminal', sql`(status in ('completed', 'failed', 'cancelled')) = (completed_at is not null)`),
     index('tasks_by_id').on(table.projectId, table.id),

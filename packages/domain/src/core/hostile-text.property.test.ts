@@ -80,7 +80,7 @@ function taskOf(said: (place: string) => string): Task {
     description: said('description'),
     status: 'pending',
     revision: 3,
-    priority: 'P2',
+    priority: 'normal',
     criteria: [criterion('c1', 'acceptance'), criterion('c2', 'success')],
     requiredOutputs: [{ name: said('output'), description: said('output description'), schema: { title: said('schema') } }],
     completionOutputs: null,

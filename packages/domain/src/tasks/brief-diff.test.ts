@@ -11,7 +11,7 @@ const task: Task = {
   description: null,
   status: 'pending',
   revision: 1,
-  priority: 'P2',
+  priority: 'normal',
   criteria: [
     { id: 'a', text: 'Tests pass', source: 'acceptance', required: true, state: 'open' },
     { id: 'b', text: 'No warnings', source: 'acceptance', required: true, state: 'open' },
@@ -97,7 +97,7 @@ describe('the difference between two revisions', () => {
 
   it.each<[string, Partial<Task>, Partial<Task>, string]>([
     ['title', {}, { title: 'Migrate' }, 'title:\n- Migrate to JWT\n+ Migrate'],
-    ['priority', {}, { priority: 'P0' }, 'priority:\n- P2\n+ P0'],
+    ['priority', {}, { priority: 'urgent' }, 'priority:\n- normal\n+ urgent'],
     [
       'required_outputs',
       {},

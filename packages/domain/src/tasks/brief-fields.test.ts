@@ -25,7 +25,7 @@ function warningsOf(fields: BriefFields): string[] {
 /** [EN] 7.2 */
 const GOOD: BriefFields = {
   description: 'Implement JWT token authentication',
-  priority: 'P1',
+  priority: 'high',
   background_context: `
         Current OAuth2 implementation uses deprecated token format.
         Users report intermittent login failures after 2 hours.
@@ -65,7 +65,7 @@ describe('the examples of [EN] 7', () => {
       title: 'Implement JWT token authentication',
       instructions: 'Implement JWT token authentication',
       description: 'Implement JWT token authentication',
-      priority: 'P1',
+      priority: 'high',
       review: 'none',
     })
     expect(cleaned.context).toEqual({
@@ -101,7 +101,7 @@ describe('the examples of [EN] 7', () => {
 
   it('takes the minimal one as it is, without a context', () => {
     const { cleaned, problems, warnings } = clean({ description: 'Fix authentication bug in login flow' })
-    expect([problems, warnings, cleaned.context, cleaned.priority]).toEqual([[], [], null, 'P2'])
+    expect([problems, warnings, cleaned.context, cleaned.priority]).toEqual([[], [], null, 'normal'])
   })
 })
 
@@ -129,7 +129,7 @@ describe('what a brief has to have', () => {
     ['a title alone', { title: 'Title' }, ['/instructions Is required, or a description instead of title and instructions']],
     ['blank texts', { title: ' ', instructions: '\n' }, ['/title Must not be empty', '/instructions Must not be empty']],
     ['a blank description', { description: '\t \u00A0' }, ['/description Must be at least 10 characters']],
-    ['an unknown priority', { ...words, priority: 'P4' }, ['/priority Must be P0, P1, P2, or P3']],
+    ['an unknown priority', { ...words, priority: 'P4' }, ['/priority Must be one of low, normal, high, urgent']],
     ['an unknown review', { ...words, review: 'later' as 'none' }, ['/review Must be one of none, auto, manual']],
     [
       'text that cannot be stored',
@@ -162,8 +162,17 @@ describe('what a brief has to have', () => {
     expect(problemsOf(fields)).toEqual(expected)
   })
 
-  it.each(['p0', ' P1 ', 'P2', 'p3'])('takes the priority %j in any case', (priority) => {
-    expect(clean({ ...words, priority }).cleaned.priority).toBe(priority.trim().toUpperCase())
+  it.each([
+    ['Low', 'low'],
+    ['normal', 'normal'],
+    [' HIGH ', 'high'],
+    ['urgent', 'urgent'],
+    ['p0', 'urgent'],
+    [' P1 ', 'high'],
+    ['P2', 'normal'],
+    ['p3', 'low'],
+  ])('takes the priority %j in any case, also by its former name', (priority, read) => {
+    expect(clean({ ...words, priority }).cleaned.priority).toBe(read)
   })
 
   it('points into the list as it was sent, and quotes at most 100 characters', () => {

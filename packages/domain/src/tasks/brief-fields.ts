@@ -2,12 +2,13 @@ import { DomainError, type FieldProblem } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { processorMs } from '../core/limited.ts'
 import { codePointLength, unstorableJsonReason } from '../core/text.ts'
+import { PRIORITIES, type Priority, readPriority } from '../subtasks/subtask.ts'
 import { type ContextFields, cleanContext, type GivenCriterion, toCriterion } from './brief-context.ts'
 import { BRIEF_LIMITS, BriefReport, isRecord, readChoice, readItems, readText } from './brief-report.ts'
 import { isVague } from './brief-wording.ts'
 import type { CleanCriterion } from './criteria.ts'
 import { checkOutputSchema, type RequiredOutput } from './output-schema.ts'
-import { type BriefWarning, type FileCheck, REVIEW_MODES, type ReviewMode, TASK_PRIORITIES, type TaskContext, type TaskPriority } from './task.ts'
+import { type BriefWarning, type FileCheck, REVIEW_MODES, type ReviewMode, type TaskContext } from './task.ts'
 
 /** A brief as it comes over the wire. What is null or left out is absent; what is required is said by `cleanBrief`, not by the type. */
 export interface BriefFields extends ContextFields {
@@ -34,7 +35,7 @@ export interface CleanBrief {
   title: string
   instructions: string
   description: string | null
-  priority: TaskPriority
+  priority: Priority
   /** Of acceptance, then success, then constraint. */
   criteria: CleanCriterion[]
   requiredOutputs: RequiredOutput[]
@@ -178,12 +179,11 @@ export function titleOf(description: string): string {
   return (end <= 0 ? cut : cut.slice(0, end)).join('').trim()
 }
 
-function cleanPriority(report: BriefReport, value: unknown): TaskPriority {
-  if (value === undefined || value === null) return 'P2'
-  const wanted = typeof value === 'string' ? value.trim().toUpperCase() : value
-  const known = TASK_PRIORITIES.find((priority) => priority === wanted)
-  if (known === undefined) report.problem('/priority', 'priority', 'must be P0, P1, P2, or P3', value)
-  return known ?? 'P2'
+function cleanPriority(report: BriefReport, value: unknown): Priority {
+  if (value === undefined || value === null) return 'normal'
+  const known = typeof value === 'string' ? readPriority(value) : null
+  if (known === null) report.problem('/priority', 'priority', `must be one of ${PRIORITIES.join(', ')}`, value)
+  return known ?? 'normal'
 }
 
 function cleanSessionId(report: BriefReport, value: unknown): string | null {

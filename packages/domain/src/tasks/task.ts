@@ -1,4 +1,5 @@
 import { DomainError } from '../core/errors.ts'
+import type { Priority } from '../subtasks/subtask.ts'
 import type { RequiredOutput } from './output-schema.ts'
 
 export const TASK_STATUSES = ['blocked', 'pending', 'assigned', 'in_progress', 'in_review', 'revision_requested', 'completed', 'failed', 'cancelled'] as const
@@ -32,9 +33,6 @@ export function requireOpenTask({ status }: { status: TaskStatus }): void {
 /** What a task reports to the inbox of its parent session: its end, that it waits for a review, or that it is blocked because its assignee went in circles. */
 export const REPORTED_TASK_STATUSES = ['blocked', 'in_review', 'completed', 'failed', 'cancelled'] as const satisfies readonly TaskStatus[]
 export type ReportedTaskStatus = (typeof REPORTED_TASK_STATUSES)[number]
-
-export const TASK_PRIORITIES = ['P0', 'P1', 'P2', 'P3'] as const
-export type TaskPriority = (typeof TASK_PRIORITIES)[number]
 
 export const REVIEW_MODES = ['none', 'auto', 'manual'] as const
 export type ReviewMode = (typeof REVIEW_MODES)[number]
@@ -106,7 +104,7 @@ export interface Task {
   description: string | null
   status: TaskStatus
   revision: number
-  priority: TaskPriority
+  priority: Priority
   criteria: Criterion[]
   requiredOutputs: RequiredOutput[]
   completionOutputs: Record<string, unknown> | null

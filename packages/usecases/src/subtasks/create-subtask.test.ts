@@ -280,12 +280,13 @@ describe('priority', () => {
     expect((await readSubtaskRow(harness.admin, second.id)).slot).toBe(false)
   })
 
-  it('is served in order: urgent, normal, low, and the oldest first among equals', async () => {
+  it('is served in order: urgent, high, normal, low, and the oldest first among equals', async () => {
     const ctx = await harness.projectCtx()
     await updateProject(ctx, ctx.actor.projectId, { settings: { limits: { running_per_agent: 20, pending_per_agent: 20 } } })
-    const made: Record<string, string[]> = { urgent: [], normal: [], low: [] }
-    for (const priority of ['low', 'urgent', 'normal', 'normal', 'urgent', 'low'] as const) made[priority]?.push((await spawn(ctx, { priority })).id)
-    expect((await claimAll(ctx)).map((run) => run.id)).toEqual([...(made.urgent ?? []), ...(made.normal ?? []), ...(made.low ?? [])])
+    const made: Record<string, string[]> = { urgent: [], high: [], normal: [], low: [] }
+    for (const priority of ['low', 'high', 'urgent', 'normal', 'normal', 'high', 'urgent', 'low'] as const)
+      made[priority]?.push((await spawn(ctx, { priority })).id)
+    expect((await claimAll(ctx)).map((run) => run.id)).toEqual([...(made.urgent ?? []), ...(made.high ?? []), ...(made.normal ?? []), ...(made.low ?? [])])
   })
 
   it('ages: a low one that has waited for three minutes comes before a new urgent one', async () => {

@@ -21,7 +21,7 @@ afterAll(() => harness.close())
 /** [EN] 7.2 */
 const GOOD: BriefFields = {
   description: 'Implement JWT token authentication',
-  priority: 'P1',
+  priority: 'high',
   background_context: `
         Current OAuth2 implementation uses deprecated token format.
         Users report intermittent login failures after 2 hours.
@@ -65,7 +65,7 @@ describe('creating a task', () => {
       blockedBy: [waitedFor.id],
       dependsOn: [waitedFor.id],
       revision: 1,
-      priority: 'P1',
+      priority: 'high',
       requiredOutputs: [
         { name: 'handler', description: null, schema: null },
         { name: 'report', description: null, schema: { type: 'object' } },
@@ -136,7 +136,7 @@ describe('validating', () => {
   it('judges as creating does, and stores nothing', async () => {
     const before = await countTasks()
     const { cleaned, warnings } = await validateTask(harness.ctx, GOOD)
-    expect(cleaned).toMatchObject({ title: 'Implement JWT token authentication', priority: 'P1' })
+    expect(cleaned).toMatchObject({ title: 'Implement JWT token authentication', priority: 'high' })
     expect(cleaned.context?.validation_warnings).toEqual(warnings.map(({ message }) => message))
     expect((await refusalOf(validateTask(harness.ctx, { description: 'Fix bug' }))).details.errors).toMatchObject([{ field: 'description' }])
     expect((await refusalOf(validateTask(harness.ctx, { ...GOOD, tsgs: ['none'] }))).details.errors).toMatchObject([{ pointer: '/tsgs/0' }])

@@ -91,10 +91,12 @@ async function running(input: Partial<Parameters<typeof makeTask>[1]> = {}) {
 
 describe('dispatching a task', () => {
   it('runs its brief as a subtask, which holds it', async () => {
-    const task = await makeTask(harness.ctx, { priority: 'P0', parent_session_id: 'boss', required_outputs: ['count'] })
+    const task = await makeTask(harness.ctx, { priority: 'high', parent_session_id: 'boss', required_outputs: ['count'] })
     const subtask = await dispatch(task)
-    expect(subtask).toMatchObject({ taskId: task.id, taskRevision: 1, priority: 'urgent', parentSessionId: 'boss', status: 'pending' })
-    expect(await getTask(harness.ctx, task.id)).toMatchObject({ status: 'in_progress', subagentSessionId: subtaskSessionId(subtask.id) })
+    expect(subtask).toMatchObject({ taskId: task.id, taskRevision: 1, priority: 'high', parentSessionId: 'boss', status: 'pending' })
+    // What processes of the version before read beside this one.
+    expect(await harness.admin`select priority from tasks where id = ${task.id}`).toEqual([{ priority: 'P1' }])
+    expect(await getTask(harness.ctx, task.id)).toMatchObject({ priority: 'high', status: 'in_progress', subagentSessionId: subtaskSessionId(subtask.id) })
     const run = await claimOne(harness.ctx)
     const brief = await buildPrompt(harness.deps, run)
     expect(brief.text).toContain('You are executing a background subtask.')

@@ -1,15 +1,5 @@
 import { assignments, type LockedTask, outbox, tasks } from '@muster/db'
-import {
-  DomainError,
-  requireController,
-  requireScope,
-  type Subtask,
-  type SubtaskBudget,
-  subtaskSessionId,
-  type TaskPriority,
-  type TaskStatus,
-  taskOfBrief,
-} from '@muster/domain'
+import { DomainError, requireController, requireScope, type Subtask, type SubtaskBudget, subtaskSessionId, type TaskStatus, taskOfBrief } from '@muster/domain'
 import { unassign } from '../assignments/unassign-task.ts'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { previousSession, taskEvent } from '../events/event-data.ts'
@@ -20,7 +10,6 @@ import { isHeldByRun, lockOpenTask } from './finish-task.ts'
 /** How a brief is run. The brief itself supplies the prompt and the outputs. */
 export type TaskDispatch = Omit<NewSubtask, 'task' | 'taskId' | 'requiredOutputs'>
 
-const PRIORITIES = { P0: 'urgent', P1: 'urgent', P2: 'normal', P3: 'low' } as const satisfies Record<TaskPriority, string>
 /** `blocked`: not by others, which is refused before. */
 const DISPATCHABLE: readonly TaskStatus[] = ['pending', 'blocked', 'assigned', 'in_progress', 'revision_requested']
 
@@ -45,7 +34,7 @@ export async function dispatchTask(ctx: Ctx, id: string, choose: () => TaskDispa
       ...input,
       task: taskOfBrief(task),
       taskId: id,
-      priority: input.priority ?? PRIORITIES[task.priority],
+      priority: input.priority ?? task.priority,
       parentSessionId: input.parentSessionId ?? task.parentSessionId ?? undefined,
       requiredOutputs: task.requiredOutputs,
     })

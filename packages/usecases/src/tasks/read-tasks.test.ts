@@ -62,7 +62,7 @@ describe('the list of tasks', () => {
         await makeTask(ctx, {
           title: `Repair the ${nth % 2 === 0 ? 'roof' : 'cellar'} ${nth}`,
           instructions: nth === 3 ? 'Mind the wild geese.' : 'Be quick.',
-          priority: nth < 3 ? 'P0' : 'P3',
+          priority: nth < 3 ? 'urgent' : 'low',
           parent_session_id: nth % 3 === 0 ? 'parent' : null,
           ...(nth === 5 ? { expected_deliverables: ['A dry cellar wall', 'A second wall'], success_criteria: ['All walls pass the test'] } : {}),
         }),
@@ -75,7 +75,7 @@ describe('the list of tasks', () => {
   it('is newest first, in pages', async () => {
     expect(await idsOf(ctx, {})).toEqual(ids(0, 1, 2, 3, 4, 5))
     expect((await listTasks(ctx, { limit: 1 })).items).toMatchObject([
-      { title: 'Repair the cellar 5', hasEnhancedContext: true, deliverablesCount: 2, successCriteriaCount: 1, priority: 'P3', parentSessionId: null },
+      { title: 'Repair the cellar 5', hasEnhancedContext: true, deliverablesCount: 2, successCriteriaCount: 1, priority: 'low', parentSessionId: null },
     ])
     await expect(listTasks(ctx, { limit: 5, cursor: 'x' })).rejects.toMatchObject({ code: 'cursor_invalid' })
   })
@@ -87,10 +87,10 @@ describe('the list of tasks', () => {
     expect(await idsOf(ctx, { status: 'pending' })).toEqual(ids(0, 1, 2, 3, 4))
     expect(await idsOf(ctx, { subagentSession: 'holder' })).toEqual(ids(5))
     expect(await idsOf(ctx, { parentSession: 'parent' })).toEqual(ids(0, 3))
-    expect(await idsOf(ctx, { priority: 'P0' })).toEqual(ids(0, 1, 2))
+    expect(await idsOf(ctx, { priority: 'urgent' })).toEqual(ids(0, 1, 2))
     expect(await idsOf(ctx, { text: 'roof' })).toEqual(ids(0, 2, 4))
     expect(await idsOf(ctx, { text: '"wild geese" or 5' })).toEqual(ids(3, 5))
-    expect(await idsOf(ctx, { text: 'repair -roof', priority: 'P0' })).toEqual(ids(1))
+    expect(await idsOf(ctx, { text: 'repair -roof', priority: 'urgent' })).toEqual(ids(1))
     expect(await idsOf(ctx, { text: 'repair', parentSession: 'parent', status: 'pending' })).toEqual(ids(0, 3))
     expect(await idsOf(ctx, { text: 'repair', subagentSession: 'holder' })).toEqual(ids(5))
     for (const text of ['nowhere', "'", '"', '\\', '(', '%', ':*', '!']) expect(await idsOf(ctx, { text })).toEqual([])

@@ -2,6 +2,7 @@ import { type CheckRun, checkIns, checkRuns, type TaskRevision, type TaskSummary
 import {
   isTerminalTask,
   notFound,
+  type Priority,
   renderContext,
   requireController,
   requireFound,
@@ -9,7 +10,6 @@ import {
   requireScope,
   TASK_STATUSES,
   type Task,
-  type TaskPriority,
   type TaskStatus,
 } from '@muster/domain'
 import { type Ctx, reading } from '../core/ctx.ts'
@@ -30,7 +30,7 @@ export interface TaskQuery {
   status?: TaskStatus | undefined
   parentSession?: string | undefined
   subagentSession?: string | undefined
-  priority?: TaskPriority | undefined
+  priority?: Priority | undefined
   text?: string | undefined
   limit: number
   cursor?: string | undefined

@@ -63,7 +63,7 @@ describe('a change of a brief', () => {
       acceptance_criteria: ['No typing errors', 'Pictures load'],
       priority: 'p0',
     })
-    expect(after).toMatchObject({ revision: 2, instructions: 'Read the guide. Fix the pictures.', priority: 'P0', status: 'assigned' })
+    expect(after).toMatchObject({ revision: 2, instructions: 'Read the guide. Fix the pictures.', priority: 'urgent', status: 'assigned' })
     expect(diff.instructions).toEqual([
       { op: 'keep', text: 'Read the guide.' },
       { op: 'remove', text: ' Fix the links.' },
@@ -98,7 +98,7 @@ describe('a change of a brief', () => {
 
   it('that changes nothing makes no revision', async () => {
     const task = await assigned({ metadata: { a: 1 } })
-    const same = { title: task.title, priority: 'P2', metadata: { a: 1 }, depends_on: [] }
+    const same = { title: task.title, priority: 'normal', metadata: { a: 1 }, depends_on: [] }
     expect(await revise(task, same)).toMatchObject({ task: { revision: 1 }, update: null, diff: {} })
     expect(await updatesOf(task)).toEqual([])
   })

@@ -5,6 +5,7 @@ import { text, toTime, uuid } from '../../http/schemas.ts'
 import { fieldProblem, validationFailed } from '../../http/validation.ts'
 import { presentSpawn, subagentSpawnSchema } from '../../routes/subagents/subagent-schema.ts'
 import { newSubtaskSchema, pickRunner, toSpawnOptions } from '../../routes/subtasks/new-subtask-schema.ts'
+import { prioritySchema } from '../../routes/subtasks/subtask-schema.ts'
 import { spawnAndWait } from '../../routes/subtasks/wait-for-end.ts'
 import { callbackSchema } from '../../routes/webhooks/webhook-schema.ts'
 import { type McpCaller, mcpTool, parse, WAIT_DEADLINE_MS } from '../tool.ts'
@@ -42,7 +43,7 @@ export const spawnTaskTool = mcpTool({
   input: z.strictObject({
     task: text(100_000).optional(),
     task_id: uuid('A brief to run, instead of `task`.').optional(),
-    priority: z.enum(['urgent', 'normal', 'low']).optional(),
+    priority: prioritySchema.optional(),
     timeout: z.int().min(1).max(86_400).optional().describe('Seconds for one attempt; default 120.'),
     notify: z.boolean().optional().describe('Put the result into your inbox; default true.'),
     subagent: text(64).optional(),

@@ -176,7 +176,7 @@ describe('POST /schedules', () => {
 
     it('names every problem at once, with what was sent', async () => {
       const named = await problems({
-        priority: 'high',
+        priority: 'P1',
         timezone: 'Berlin',
         max_fires: 0,
         grace_seconds: -1,

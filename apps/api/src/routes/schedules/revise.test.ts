@@ -112,7 +112,7 @@ describe('PATCH /schedules/{id}', () => {
   })
 
   it('400: takes one phrase at most, and names every problem at once', async () => {
-    const { before, after, answer } = await revise({ when: 'in 1 hour', every: '1 hour', priority: 'high', task: 5, sub_agent: 'x', id: 'x' })
+    const { before, after, answer } = await revise({ when: 'in 1 hour', every: '1 hour', priority: 'P1', task: 5, sub_agent: 'x', id: 'x' })
     expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed'])
     expect(answer.body.errors.map(({ field }: { field: string }) => field).sort()).toEqual(['every', 'id', 'priority', 'sub_agent', 'task', 'when'])
     expect(after).toEqual(before)

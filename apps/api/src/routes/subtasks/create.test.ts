@@ -114,13 +114,13 @@ describe('POST /subtasks', () => {
 
   describe('400', () => {
     it('names every problem at once, with what was sent', async () => {
-      const answer = await create({ task: ' ', priority: 'high', notify: 'yes', unknown: 1, required_outputs: ['a', 'a', { name: 'b', extra: true }] })
+      const answer = await create({ task: ' ', priority: 'P0', notify: 'yes', unknown: 1, required_outputs: ['a', 'a', { name: 'b', extra: true }] })
       expect(answer.status).toBe(400)
       expect(answer.body.code).toBe('validation_failed')
       expect(answer.body.errors).toEqual(
         expect.arrayContaining([
           { pointer: '/task', field: 'task', reason: 'must not be empty', value: '' },
-          { pointer: '/priority', field: 'priority', reason: 'must be one of urgent, normal, low', value: 'high' },
+          { pointer: '/priority', field: 'priority', reason: 'must be one of low, normal, high, urgent', value: 'P0' },
           { pointer: '/notify', field: 'notify', reason: 'must be true or false', value: 'yes' },
           expect.objectContaining({ pointer: '/unknown' }),
           expect.objectContaining({ pointer: '/required_outputs/2/extra' }),

@@ -6,7 +6,9 @@ import { shorten, shortenedField, shortenedSchema } from '../../http/shortened.t
 
 export const prioritySchema = component(
   'Priority',
-  z.enum(PRIORITIES).describe('urgent runs before normal, normal before low. Waiting raises the rank: one minute equals one level.'),
+  z
+    .enum(PRIORITIES)
+    .describe('urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.'),
 )
 export const subtaskStatusSchema = component('SubtaskStatus', z.enum(SUBTASK_STATUSES).describe('completed, failed and cancelled are final.'))
 export const finalOutcomeSchema = component('FinalOutcome', z.enum(FINAL_OUTCOMES).describe('How a subtask ended.'))

@@ -1,10 +1,10 @@
 import { BRIEF_LIMITS, budgetField, type CleanBrief, type FieldProblem } from '@muster/domain'
 import type { RevisedTask, ValidatedTask } from '@muster/usecases'
 import { z } from 'zod'
-import { component, components, listOrObject, requestComponent } from '../../http/schemas.ts'
+import { component, components, listOrObject, requestComponent, showAs } from '../../http/schemas.ts'
 import { check } from '../../http/validation.ts'
 import { newRequiredOutput } from '../subtasks/new-subtask-schema.ts'
-import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
+import { presentRequiredOutputs, prioritySchema, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 import { callbackSchema } from '../webhooks/webhook-schema.ts'
 import {
   briefWarningSchema,
@@ -13,7 +13,6 @@ import {
   presentTask,
   reviewModeSchema,
   taskBudgetSchema,
-  taskPrioritySchema,
   taskSchema,
 } from './task-schema.ts'
 
@@ -70,11 +69,7 @@ const brief = {
     .describe(
       'The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
     ),
-  priority: z
-    .string()
-    .nullish()
-    .describe('P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.')
-    .meta({ examples: ['P1'] }),
+  priority: showAs(prioritySchema, z.string()).nullish().describe('low, normal (the default), high or urgent.'),
   depends_on: z.array(z.uuid()).meta({ maxItems: BRIEF_LIMITS.dependsOn }).nullish().describe('Tasks that must be completed first.'),
   client_cwd: string(BRIEF_LIMITS.path)
     .nullish()
@@ -107,7 +102,7 @@ export const newTaskSchema = requestComponent(
     instructions: 'List the public functions of src/ with one sentence each.',
     acceptance_criteria: ['Every exported function is listed'],
     required_outputs: ['functions'],
-    priority: 'P1',
+    priority: 'high',
     parent_session_id: 'research-1',
   },
 )
@@ -146,7 +141,7 @@ export const validatedBriefSchema = component(
         title: z.string(),
         instructions: z.string(),
         description: z.string().nullable(),
-        priority: taskPrioritySchema,
+        priority: prioritySchema,
         acceptance_criteria: z.array(cleanCriterionSchema),
         required_outputs: z.array(requiredOutputSchema),
         tsgs: z.array(z.string()),

@@ -17,7 +17,7 @@ describe('POST /tasks', () => {
     expect(created).toMatchObject({
       status: 201,
       headers: { location: `/tasks/${created.body.id}`, etag: '"1"' },
-      body: { status: 'pending', revision: 1, priority: 'P0', acceptance_criteria: [{ text: 'All steps work', source: 'acceptance', state: 'open' }] },
+      body: { status: 'pending', revision: 1, priority: 'urgent', acceptance_criteria: [{ text: 'All steps work', source: 'acceptance', state: 'open' }] },
     })
     expect((await send('GET', `/tasks/${created.body.id}`)).body).toEqual(created.body)
   })
@@ -118,7 +118,7 @@ describe('POST /tasks/validate', () => {
 
 describe('GET /tasks', () => {
   it('200: lists summaries, narrowed by filters and words', async () => {
-    await make({ title: 'About walruses', parent_session_id: 'list', priority: 'P3', expected_deliverables: ['A picture of a walrus'] })
+    await make({ title: 'About walruses', parent_session_id: 'list', priority: 'low', expected_deliverables: ['A picture of a walrus'] })
     const { body } = await send('GET', '/tasks?q=walruses&parent_session_id=list&priority=p3&status=pending')
     expect(body).toMatchObject({
       items: [{ title: 'About walruses', has_enhanced_context: true, deliverables_count: 1, success_criteria_count: 0, subagent_session_id: null }],

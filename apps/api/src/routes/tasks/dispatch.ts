@@ -12,7 +12,7 @@ const taskDispatchSchema = requestComponent(
   'TaskDispatch',
   z.strictObject({
     agent_id,
-    priority: newSubtaskSchema.shape.priority.removeDefault().optional().describe('Default: urgent for P0 and P1, normal for P2, low for P3.'),
+    priority: newSubtaskSchema.shape.priority.removeDefault().optional().describe('Default: that of the task.'),
     timeout_seconds,
     notify,
     parent_session_id: parent_session_id.describe('The session whose inbox receives the result. Default: the parent session of the task.'),

@@ -1,8 +1,10 @@
+import { FORMER_PRIORITIES, readPriority } from '@muster/domain'
 import { listTasks } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageQuery, printableId, text } from '../../http/schemas.ts'
-import { presentTaskSummary, taskListSchema, taskPrioritySchema, taskStatusSchema } from './task-schema.ts'
+import { pageQuery, printableId, showAs, text } from '../../http/schemas.ts'
+import { prioritySchema } from '../subtasks/subtask-schema.ts'
+import { presentTaskSummary, taskListSchema, taskStatusSchema } from './task-schema.ts'
 
 export const listTasksEndpoint = endpoint({
   operationId: 'listTasks',
@@ -16,16 +18,20 @@ export const listTasksEndpoint = endpoint({
     status: taskStatusSchema.optional().describe('Only tasks in this state.'),
     parent_session_id: printableId('Only those that this session wants done.', 'research-1').optional(),
     subagent_session_id: printableId('Only those that this session holds.', 'writer-1').optional(),
-    priority: z
-      .string()
-      .transform((value) => value.trim().toUpperCase())
-      .pipe(taskPrioritySchema)
+    priority: showAs(
+      prioritySchema,
+      z
+        .string()
+        .transform((value) => readPriority(value) ?? value)
+        .pipe(prioritySchema),
+    )
       .optional()
-      .describe('Only tasks of this priority. Upper or lower case.'),
+      .describe('Only tasks of this priority.'),
     q: text(1_000).optional().describe('Only tasks that contain these words.'),
     ...pageQuery,
   }),
   queryAliases: { parent_session: 'parent_session_id', subagent_session: 'subagent_session_id' },
+  hasFormerValue: ({ priority }) => typeof priority === 'string' && FORMER_PRIORITIES.has(priority.trim().toLowerCase()),
   answers: { 200: { description: 'A page of tasks.', schema: taskListSchema } },
   errors: ['cursor_invalid'],
   handle: ({ ctx, query }) =>

@@ -6,7 +6,6 @@ import {
   ENFORCEMENT_LEVELS,
   FILE_STATUSES,
   REVIEW_MODES,
-  TASK_PRIORITIES,
   TASK_STATUSES,
   type Task,
 } from '@muster/domain'
@@ -15,10 +14,9 @@ import { z } from 'zod'
 import type { Answer } from '../../http/endpoint.ts'
 import { entityTag } from '../../http/if-match.ts'
 import { component, formerly, listComponent, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
-import { presentRequiredOutputs, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
+import { presentRequiredOutputs, prioritySchema, requiredOutputSchema } from '../subtasks/subtask-schema.ts'
 
 export const taskStatusSchema = component('TaskStatus', z.enum(TASK_STATUSES).describe('completed, failed and cancelled are final.'))
-export const taskPrioritySchema = component('TaskPriority', z.enum(TASK_PRIORITIES).describe('P0 critical, P1 high, P2 medium, P3 low.'))
 export const reviewModeSchema = component(
   'ReviewMode',
   z.enum(REVIEW_MODES).describe('Who reviews the submitted outputs: none, auto (the evaluation), or manual (a person or controller).'),
@@ -101,7 +99,7 @@ export const taskSchema = component(
     description: z.string().nullable().describe('Set if the task was created with a description.'),
     status: taskStatusSchema,
     revision: z.int().describe('Increases with every change of the brief. Also in `ETag`.'),
-    priority: taskPrioritySchema,
+    priority: prioritySchema,
     acceptance_criteria: z
       .array(criterionSchema)
       .describe('Everything the result is evaluated by: acceptance criteria, success criteria and strict constraints.'),
@@ -136,7 +134,7 @@ export const taskSchema = component(
     description: null,
     status: 'pending',
     revision: 1,
-    priority: 'P1',
+    priority: 'high',
     acceptance_criteria: [
       { id: '0198c9b1-4c01-7000-8000-000000000001', text: 'Every exported function is listed', source: 'acceptance', required: true, state: 'open' },
     ],
@@ -214,7 +212,7 @@ const taskSummarySchema = component(
     id: z.uuid(),
     title: z.string(),
     status: taskStatusSchema,
-    priority: taskPrioritySchema,
+    priority: prioritySchema,
     parent_session_id: z.string().nullable(),
     subagent_session_id: z.string().nullable(),
     has_enhanced_context: z.boolean(),
@@ -227,7 +225,7 @@ const taskSummarySchema = component(
     id: EXAMPLE_ID,
     title: 'Document the public functions',
     status: 'in_progress',
-    priority: 'P1',
+    priority: 'high',
     parent_session_id: 'research-1',
     subagent_session_id: 'writer-1',
     has_enhanced_context: false,

@@ -1,4 +1,4 @@
-import type { TaskPriority, TaskStatus } from '@muster/client'
+import type { Priority, TaskStatus } from '@muster/client'
 
 export const TASK_STATUSES = [
   'pending',
@@ -11,12 +11,12 @@ export const TASK_STATUSES = [
   'failed',
   'cancelled',
 ] as const satisfies TaskStatus[]
-const PRIORITIES = ['P0', 'P1', 'P2', 'P3'] as const satisfies TaskPriority[]
+const PRIORITIES = ['urgent', 'high', 'normal', 'low'] as const satisfies Priority[]
 
 /** The filters of the list, as the address of the page has them. */
 export interface TaskFilters {
   status?: TaskStatus
-  priority?: TaskPriority
+  priority?: Priority
   q?: string
 }
 

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 4721fcbc4b049271.
+# Of schemas 07b859f685c07604.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1038,7 +1038,7 @@ class SchedulePatch(BaseModel):
     """
     notify: bool | None = None
     timeout_seconds: int | None = None
-    priority: Literal['urgent', 'normal', 'low'] | str | None = None
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     subagent: str | None = None
     """
     The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
@@ -1086,7 +1086,7 @@ class SchedulePreviewRequest(BaseModel):
     agent_id: str | None = None
     notify: bool | None = None
     timeout_seconds: int | None = None
-    priority: Literal['urgent', 'normal', 'low'] | str | None = None
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     subagent: str | None = None
     runner: str | None = None
     model: str | None = None
@@ -1431,9 +1431,9 @@ class TaskDispatch(BaseModel):
         extra='allow',
     )
     agent_id: str | None = None
-    priority: Literal['urgent', 'normal', 'low'] | str | None = None
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     """
-    Default: urgent for P0 and P1, normal for P2, low for P3.
+    Default: that of the task.
     """
     timeout_seconds: int | None = None
     notify: bool | None = None
@@ -1497,9 +1497,9 @@ class TaskSummary(BaseModel):
     """
     completed, failed and cancelled are final.
     """
-    priority: Literal['P0', 'P1', 'P2', 'P3'] | str
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    P0 critical, P1 high, P2 medium, P3 low.
+    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
     """
     parent_session_id: str | None
     subagent_session_id: str | None
@@ -3360,7 +3360,7 @@ class NewSchedule(BaseModel):
     agent_id: str | None = None
     notify: bool | None = None
     timeout_seconds: int | None = None
-    priority: Literal['urgent', 'normal', 'low'] | str | None = None
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     subagent: str | None = None
     """
     The sub-agent of each run, in the version that is current when it fires.
@@ -3421,7 +3421,7 @@ class NewSubtask(BaseModel):
     """
     The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
     """
-    priority: Literal['urgent', 'normal', 'low'] | str | None = None
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     """
     Default: normal.
     """
@@ -3507,7 +3507,7 @@ class NewTask(BaseModel):
     instructions: str | None = None
     acceptance_criteria: list[str | NewCriterion] | None = None
     required_outputs: list[str | NewRequiredOutput] | None = None
-    priority: str | None = None
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     depends_on: list[str] | None = None
     client_cwd: str | None = None
     background_context: str | None = None
@@ -4193,9 +4193,9 @@ class Schedule(BaseModel):
     grace_seconds: int
     notify: bool
     timeout_seconds: int
-    priority: Literal['urgent', 'normal', 'low'] | str
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    urgent runs before normal, normal before low. Waiting raises the rank: one minute equals one level.
+    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
     """
     subagent: str | None
     """
@@ -4467,9 +4467,9 @@ class Subtask(BaseModel):
     schedule_id: str | None
     subagent: SubagentRef | None
     background: bool
-    priority: Literal['urgent', 'normal', 'low'] | str
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    urgent runs before normal, normal before low. Waiting raises the rank: one minute equals one level.
+    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
     """
     status: Literal['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled'] | str
     """
@@ -4687,7 +4687,7 @@ class TaskPatch(BaseModel):
     instructions: str | None = None
     acceptance_criteria: list[str | NewCriterion] | None = None
     required_outputs: list[str | NewRequiredOutput] | None = None
-    priority: str | None = None
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     depends_on: list[str] | None = None
     client_cwd: str | None = None
     background_context: str | None = None
@@ -5256,9 +5256,9 @@ class CleanBrief(BaseModel):
     title: str
     instructions: str
     description: str | None
-    priority: Literal['P0', 'P1', 'P2', 'P3'] | str
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    P0 critical, P1 high, P2 medium, P3 low.
+    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
     """
     acceptance_criteria: list[CleanCriterion]
     required_outputs: list[RequiredOutput]
@@ -5289,9 +5289,9 @@ class CreatedTask(BaseModel):
     """
     The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.
     """
-    priority: str | None = None
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     """
-    P0 critical, P1 high, P2 medium (the default), P3 low. Upper or lower case.
+    low, normal (the default), high or urgent.
     """
     depends_on: list[str] | None = None
     """
@@ -5569,9 +5569,9 @@ class Task(BaseModel):
     """
     Increases with every change of the brief. Also in `ETag`.
     """
-    priority: Literal['P0', 'P1', 'P2', 'P3'] | str
+    priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    P0 critical, P1 high, P2 medium, P3 low.
+    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
     """
     acceptance_criteria: list[Criterion]
     """

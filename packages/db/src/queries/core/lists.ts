@@ -18,7 +18,7 @@ export function given(filters: readonly (readonly [PgColumn, string | undefined]
  */
 export function along(columns: readonly Filter[], id: PgColumn, beforeId: string | undefined): { where: SQL[]; orderBy: SQL[] } {
   const names = columns.map(([column]) => sql`${column}`)
-  const values = columns.map(([, value]) => sql`${value}`)
+  const values = columns.map(([column, value]) => sql`${sql.param(value, column)}`)
   const row = (parts: SQL[]) => sql`(${sql.join(parts, sql`, `)})`
   const before = beforeId === undefined ? [] : [sql`${row([...names, sql`${id}`])} < ${row([...values, sql`${beforeId}`])}`]
   const range = columns.length === 0 ? [] : [sql`${row(names)} >= ${row(values)}`, ...(beforeId === undefined ? [sql`${row(names)} <= ${row(values)}`] : [])]

@@ -1,10 +1,10 @@
 import {
   type Criterion,
+  type Priority,
   type RequiredOutput,
   type SubtaskBudget,
   type Task,
   type TaskContext,
-  type TaskPriority,
   type TaskStatus,
   toWebSearch,
 } from '@muster/domain'
@@ -92,7 +92,7 @@ export async function lockTasks(tx: Tx, ids: readonly string[]): Promise<LockedT
 export interface RevisedFields {
   title: string
   instructions: string
-  priority: TaskPriority
+  priority: Priority
   criteria: Criterion[]
   requiredOutputs: RequiredOutput[]
   context: TaskContext | null
@@ -156,7 +156,7 @@ export interface TaskFilter {
   status?: TaskStatus | undefined
   parentSessionId?: string | undefined
   subagentSessionId?: string | undefined
-  priority?: TaskPriority | undefined
+  priority?: Priority | undefined
   /** Words to search for, as a web search takes them. */
   text?: string | undefined
   /** Only the one task that a sub-agent's own credential may see. */
@@ -169,7 +169,7 @@ export interface TaskSummary {
   id: string
   title: string
   status: TaskStatus
-  priority: TaskPriority
+  priority: Priority
   parentSessionId: string | null
   subagentSessionId: string | null
   hasEnhancedContext: boolean
@@ -221,7 +221,7 @@ export async function listTasks(tx: Tx, projectId: string, filter: TaskFilter): 
 async function searchTasks(tx: Tx, filter: TaskFilter, text: string): Promise<TaskSummary[]> {
   const found = await tx.orm.execute<{ id: string }>(sql`
     select id from muster_search_tasks(
-      ${toWebSearch(text)}, ${filter.beforeId ?? null}::uuid, ${filter.limit}, ${filter.status ?? null}, ${filter.priority ?? null}, ${filter.parentSessionId ?? null},
+      ${toWebSearch(text)}, ${filter.beforeId ?? null}::uuid, ${filter.limit}, ${filter.status ?? null}, ${filter.priority === undefined ? null : sql.param(filter.priority, tasks.priority)}, ${filter.parentSessionId ?? null},
       ${filter.subagentSessionId ?? null}) as id`)
   const ids = found.map((row) => row.id).filter((id) => filter.onlyId === undefined || id === filter.onlyId)
   if (ids.length === 0) return []
