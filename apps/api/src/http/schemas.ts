@@ -128,7 +128,7 @@ export const referenceSchema = component(
 export function listComponent<Item extends z.ZodType>(id: string, item: Item) {
   const schema = z.object({
     items: z.array(item),
-    next_cursor: z.string().nullable().describe('Pass as `cursor` to read on; null on the last page.'),
+    next_cursor: z.string().nullable().describe('The `cursor` of the next page; null on the last.'),
   })
   return add(schema, { id, io: 'output' })
 }

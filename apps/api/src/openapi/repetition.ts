@@ -39,8 +39,16 @@ function unlike(schema: JsonSchema, other: string, schemas: Record<string, JsonS
       return [name, description !== undefined && description === known[name]?.description ? rest : field]
     }),
   )
+  const { examples, ...rest } = schema
+  // One that is that of the other as well.
+  const isExampleKnown = JSON.stringify(examples) === JSON.stringify(schemas[other]?.examples)
   const words = `Fields without a description are those of \`${other}\`.`
-  return { ...schema, description: schema.description === undefined ? words : `${schema.description} ${words}`, properties }
+  return {
+    ...rest,
+    ...(examples === undefined || isExampleKnown ? {} : { examples }),
+    description: schema.description === undefined ? words : `${schema.description} ${words}`,
+    properties,
+  }
 }
 
 const fieldsOf = (schema: JsonSchema): Record<string, JsonSchema> => (schema.properties ?? {}) as Record<string, JsonSchema>

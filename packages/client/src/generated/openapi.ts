@@ -2133,7 +2133,7 @@ export interface components {
         };
         ApiKeyList: {
             items: components["schemas"]["ApiKey"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -2191,7 +2191,7 @@ export interface components {
         };
         AuditList: {
             items: components["schemas"]["AuditEntry"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -2352,7 +2352,7 @@ export interface components {
         };
         CheckRunList: {
             items: components["schemas"]["CheckRun"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -2948,7 +2948,7 @@ export interface components {
         EvaluationGrouping: "day" | "subagent" | "criterion";
         EvaluationList: {
             items: components["schemas"]["EvaluationSummary"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -3491,7 +3491,7 @@ export interface components {
         };
         MessageList: {
             items: components["schemas"]["Message"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -3865,28 +3865,7 @@ export interface components {
             /** @description Seconds to wait for the end. Waiting needs the scope `subtasks:read`; without it the answer comes at once. Default: 0. */
             wait_seconds?: number | null;
         };
-        /**
-         * @description Fields without a description are those of `NewTaskQuestion`.
-         * @example {
-         *       "prompt": "Which database should the example use?",
-         *       "options": [
-         *         {
-         *           "id": "pg",
-         *           "label": "PostgreSQL",
-         *           "description": "As in production."
-         *         },
-         *         {
-         *           "id": "sqlite",
-         *           "label": "SQLite"
-         *         }
-         *       ],
-         *       "default": {
-         *         "option_id": "pg"
-         *       },
-         *       "on_expiry": "default",
-         *       "expires_in_seconds": 3600
-         *     }
-         */
+        /** @description Fields without a description are those of `NewTaskQuestion`. */
         NewSubtaskQuestion: {
             kind?: components["schemas"]["QuestionKind"] | null;
             prompt: string;
@@ -3907,21 +3886,7 @@ export interface components {
             criteria: (string | components["schemas"]["NewCriterion"])[];
             all_required?: boolean | null;
         };
-        /**
-         * @description Fields without a description are those of `CreatedTask`.
-         * @example {
-         *       "title": "Document the public functions",
-         *       "instructions": "List the public functions of src/ with one sentence each.",
-         *       "acceptance_criteria": [
-         *         "Every exported function is listed"
-         *       ],
-         *       "required_outputs": [
-         *         "functions"
-         *       ],
-         *       "priority": "high",
-         *       "parent_session_id": "research-1"
-         *     }
-         */
+        /** @description Fields without a description are those of `CreatedTask`. */
         NewTask: {
             title?: string | null;
             instructions?: string | null;
@@ -4483,7 +4448,7 @@ export interface components {
         QuestionKind: "question" | "approval";
         QuestionList: {
             items: components["schemas"]["Question"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         QuestionOption: {
@@ -4822,7 +4787,7 @@ export interface components {
         };
         ScheduleList: {
             items: components["schemas"]["Schedule"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -4977,7 +4942,7 @@ export interface components {
         };
         ScheduleRunList: {
             items: components["schemas"]["ScheduleRun"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -5021,7 +4986,7 @@ export interface components {
         };
         SentPromptList: {
             items: components["schemas"]["SentPrompt"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         ShortenedField: {
@@ -5097,7 +5062,7 @@ export interface components {
         StepKind: "message" | "tool_call" | "tool_result" | "update" | "error";
         StepList: {
             items: components["schemas"]["Step"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         StoredByRun: {
@@ -5521,7 +5486,7 @@ export interface components {
         };
         SubtaskList: {
             items: components["schemas"]["Subtask"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -5671,7 +5636,7 @@ export interface components {
         };
         TaskCheckInList: {
             items: components["schemas"]["TaskCheckIn"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -5751,7 +5716,7 @@ export interface components {
         };
         TaskList: {
             items: components["schemas"]["TaskSummary"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -5821,7 +5786,7 @@ export interface components {
         };
         TaskRevisionList: {
             items: components["schemas"]["TaskRevision"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         TaskStats: {
@@ -6016,7 +5981,7 @@ export interface components {
         };
         TsgList: {
             items: components["schemas"]["TsgSummary"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -6166,7 +6131,7 @@ export interface components {
         };
         UpdateList: {
             items: components["schemas"]["Update"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -6483,7 +6448,7 @@ export interface components {
         };
         WebhookDeliveryList: {
             items: components["schemas"]["WebhookDeliverySummary"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -6509,7 +6474,7 @@ export interface components {
         };
         WebhookList: {
             items: components["schemas"]["Webhook"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -6644,7 +6609,7 @@ export interface components {
         };
         WorkerList: {
             items: components["schemas"]["Worker"][];
-            /** @description Pass as `cursor` to read on; null on the last page. */
+            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */

@@ -17,8 +17,8 @@ export const deleteTsgEndpoint = endpoint({
     force: z
       .enum(['true', 'false', ''])
       .meta({ type: 'boolean', enum: undefined })
-      .default('false')
-      .transform((force) => force !== 'false')
+      .optional()
+      .transform((force) => force !== undefined && force !== 'false')
       .describe('Delete the guide even if tasks link it, and unlink it. The parameter without a value means true.'),
   }),
   takesIfMatch: 'optional',

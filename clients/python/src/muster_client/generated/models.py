@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 07b859f685c07604.
+# Of schemas a3ce4e7da995c03f.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1156,7 +1156,7 @@ class SentPromptList(BaseModel):
     items: list[SentPrompt]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -2304,7 +2304,7 @@ class ApiKeyList(BaseModel):
     items: list[ApiKey]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -2357,7 +2357,7 @@ class AuditList(BaseModel):
     items: list[AuditEntry]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -2459,7 +2459,7 @@ class CheckRunList(BaseModel):
     items: list[CheckRun]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -3267,7 +3267,7 @@ class MessageList(BaseModel):
     items: list[Message]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4037,7 +4037,7 @@ class QuestionList(BaseModel):
     items: list[Question]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4234,7 +4234,7 @@ class ScheduleList(BaseModel):
     items: list[Schedule]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4293,7 +4293,7 @@ class ScheduleRunList(BaseModel):
     items: list[ScheduleRun]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4321,7 +4321,7 @@ class StepList(BaseModel):
     items: list[Step]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4596,7 +4596,7 @@ class SubtaskList(BaseModel):
     items: list[Subtask]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4640,7 +4640,7 @@ class TaskCheckInList(BaseModel):
     items: list[TaskCheckIn]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4671,7 +4671,7 @@ class TaskList(BaseModel):
     items: list[TaskSummary]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4751,7 +4751,7 @@ class TaskRevisionList(BaseModel):
     items: list[TaskRevision]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4805,7 +4805,7 @@ class TsgList(BaseModel):
     items: list[TsgSummary]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -4893,7 +4893,7 @@ class UpdateList(BaseModel):
     items: list[Update]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -5029,7 +5029,7 @@ class WebhookDeliveryList(BaseModel):
     items: list[WebhookDeliverySummary]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -5040,7 +5040,7 @@ class WebhookList(BaseModel):
     items: list[Webhook]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -5089,7 +5089,7 @@ class WorkerList(BaseModel):
     items: list[Worker]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
@@ -5661,7 +5661,7 @@ class EvaluationList(BaseModel):
     items: list[EvaluationSummary]
     next_cursor: str | None
     """
-    Pass as `cursor` to read on; null on the last page.
+    The `cursor` of the next page; null on the last.
     """
 
 
