@@ -3,7 +3,7 @@ import { Document, isCollection, visit } from 'yaml'
 import { describeApi } from './openapi/document.ts'
 import { endpoints } from './routes/index.ts'
 
-const LINE_LENGTH = 800
+const LINE_LENGTH = 1_200
 const PLAIN = /^(?:\$ref|[\w ./-]*)$/
 
 /** The text of `openapi.yaml`, from the endpoints as they are. Needs no database and no port. */

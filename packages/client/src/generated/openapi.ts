@@ -4606,17 +4606,16 @@ export interface components {
             steerable: boolean;
             /** @description For claude-code: the version of the program, once known. */
             version?: string;
-            /**
-             * @description What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.
-             * @enum {string}
-             */
-            sandbox: "program" | "commands" | "none";
+            /** @description What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing. */
+            sandbox: components["schemas"]["RunnerSandbox"];
             /** @description Why nothing is confined, where something could be. See docs/sandbox.md. */
             sandbox_problem?: string;
         };
         RunnerList: {
             items: components["schemas"]["Runner"][];
         };
+        /** @enum {string} */
+        RunnerSandbox: "program" | "commands" | "none";
         ScannedTsg: {
             id: string;
             /**
@@ -6929,6 +6928,7 @@ export type ReviewMode = components['schemas']['ReviewMode'];
 export type RevisedTask = components['schemas']['RevisedTask'];
 export type Runner = components['schemas']['Runner'];
 export type RunnerList = components['schemas']['RunnerList'];
+export type RunnerSandbox = components['schemas']['RunnerSandbox'];
 export type ScannedTsg = components['schemas']['ScannedTsg'];
 export type Schedule = components['schemas']['Schedule'];
 export type ScheduleFilter = components['schemas']['ScheduleFilter'];

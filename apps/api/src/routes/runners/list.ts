@@ -18,9 +18,9 @@ const runnerSchema = component(
     missing: z.array(z.string()).describe('What the operator must install or set before the runner is available.'),
     steerable: z.boolean().describe('Whether updates reach a subtask that is already running.'),
     version: z.string().optional().describe('For claude-code: the version of the program, once known.'),
-    sandbox: z
-      .enum(['program', 'commands', 'none'])
-      .describe('What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.'),
+    sandbox: component('RunnerSandbox', z.enum(['program', 'commands', 'none'])).describe(
+      'What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.',
+    ),
     sandbox_problem: z.string().optional().describe('Why nothing is confined, where something could be. See docs/sandbox.md.'),
   }),
   { name: 'scout', available: true, default: true, default_for_subagents: false, follows_definitions: false, missing: [], steerable: true, sandbox: 'program' },

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas a3ce4e7da995c03f.
+# Of schemas 4ee85d504adb8264.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -952,53 +952,6 @@ class RetentionDays(BaseModel):
     deliveries: int | None = None
     messages: int | None = None
     subtasks: int | None = None
-
-
-class Runner(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    name: str
-    available: bool
-    default: bool
-    """
-    True for the runner of a subtask that names no runner and no sub-agent.
-    """
-    default_for_subagents: bool
-    """
-    True for the runner of a sub-agent whose caller names no runner. If no runner is marked, the caller must name one.
-    """
-    follows_definitions: bool
-    """
-    Whether the runner applies the role, instructions and tools of a sub-agent definition. Only such runners run sub-agents.
-    """
-    missing: list[str]
-    """
-    What the operator must install or set before the runner is available.
-    """
-    steerable: bool
-    """
-    Whether updates reach a subtask that is already running.
-    """
-    version: str | None = None
-    """
-    For claude-code: the version of the program, once known.
-    """
-    sandbox: Literal['program', 'commands', 'none'] | str
-    """
-    What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.
-    """
-    sandbox_problem: str | None = None
-    """
-    Why nothing is confined, where something could be. See docs/sandbox.md.
-    """
-
-
-class RunnerList(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    items: list[Runner]
 
 
 class ScheduleFilter(RootModel[Literal['true', 'false', 'all'] | str]):
@@ -4080,6 +4033,53 @@ class Reflection(BaseModel):
     """
     The number of items per category.
     """
+
+
+class Runner(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    name: str
+    available: bool
+    default: bool
+    """
+    True for the runner of a subtask that names no runner and no sub-agent.
+    """
+    default_for_subagents: bool
+    """
+    True for the runner of a sub-agent whose caller names no runner. If no runner is marked, the caller must name one.
+    """
+    follows_definitions: bool
+    """
+    Whether the runner applies the role, instructions and tools of a sub-agent definition. Only such runners run sub-agents.
+    """
+    missing: list[str]
+    """
+    What the operator must install or set before the runner is available.
+    """
+    steerable: bool
+    """
+    Whether updates reach a subtask that is already running.
+    """
+    version: str | None = None
+    """
+    For claude-code: the version of the program, once known.
+    """
+    sandbox: Literal['program', 'commands', 'none'] | str
+    """
+    What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.
+    """
+    sandbox_problem: str | None = None
+    """
+    Why nothing is confined, where something could be. See docs/sandbox.md.
+    """
+
+
+class RunnerList(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    items: list[Runner]
 
 
 class ScannedTsg(BaseModel):
