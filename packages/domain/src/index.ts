@@ -55,6 +55,7 @@ export {
   outboundUrlProblem,
   storedUrlProblem,
 } from './core/outbound-allow.ts'
+export { FORMER_PRIORITIES, PRIORITIES, PRIORITY_RANKS, type Priority, readPriority } from './core/priority.ts'
 export { isPublicAddress } from './core/public-address.ts'
 export { readSecretsKeys, type SecretsKey } from './core/secrets-keys.ts'
 export {
@@ -330,18 +331,13 @@ export {
   type EndDecision,
   FINAL_OUTCOMES,
   type FinalOutcome,
-  FORMER_PRIORITIES,
   INLINE_BYTES_MAX,
   isTerminal,
   NO_USAGE,
   type PartialResult,
-  PRIORITIES,
-  PRIORITY_RANKS,
   PROMPT_BYTES_MAX,
-  type Priority,
   RESULT_BYTES_MAX,
   REVISIONS_MAX,
-  readPriority,
   STEP_KINDS,
   type StepKind,
   SUBTASK_STATUSES,

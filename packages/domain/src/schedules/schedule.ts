@@ -1,4 +1,5 @@
-import type { Budget, Priority } from '../subtasks/subtask.ts'
+import type { Priority } from '../core/priority.ts'
+import type { Budget } from '../subtasks/subtask.ts'
 import type { Timing } from './timing.ts'
 
 /** Only an active one fires. A paused one lets its slots pass, and says so of each; a finished one has no slot left; a deactivated one was ended. */

@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts'
-import type { Priority } from '../subtasks/subtask.ts'
+import type { Priority } from '../core/priority.ts'
 import type { RequiredOutput } from './output-schema.ts'
 
 export const TASK_STATUSES = ['blocked', 'pending', 'assigned', 'in_progress', 'in_review', 'revision_requested', 'completed', 'failed', 'cancelled'] as const
