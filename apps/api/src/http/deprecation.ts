@@ -1,5 +1,4 @@
 import type { FieldProblem } from '@muster/domain'
-import type { Endpoint } from './endpoint.ts'
 import { fieldProblem } from './validation.ts'
 
 /**
@@ -11,11 +10,13 @@ export const DEPRECATION_HEADERS = {
   sunset: 'Tue, 25 May 2027 00:00:00 GMT',
 }
 
+interface FormerNames {
+  queryAliases?: Record<string, string>
+  hasFormerValue?(query: Record<string, unknown>): boolean
+}
+
 /** Whether a query has a former name, of a parameter or of a value. */
-export function isDeprecated(
-  { queryAliases = {}, hasFormerValue }: Pick<Endpoint, 'queryAliases' | 'hasFormerValue'>,
-  query: Record<string, unknown>,
-): boolean {
+export function isDeprecated({ queryAliases = {}, hasFormerValue }: FormerNames, query: Record<string, unknown>): boolean {
   return Object.keys(queryAliases).some((name) => Object.hasOwn(query, name)) || hasFormerValue?.(query) === true
 }
 
