@@ -19,7 +19,7 @@ import { addSubtasks } from './commands/subtasks.ts'
 import { addTasks } from './commands/task.ts'
 import { addGuides } from './commands/tsg.ts'
 import { addUsage } from './commands/usage.ts'
-import { addWebhooks } from './commands/webhook.ts'
+import { addDeliveries, addWebhooks } from './commands/webhook.ts'
 import { CliError, EXIT, exitCodeOf, usageError } from './exit-codes.ts'
 import { clean, safeJson } from './output/text.ts'
 import { version } from './version.ts'
@@ -74,6 +74,7 @@ export function createProgram(): Command {
   addProfiles(program)
   addKeys(program)
   addWebhooks(program)
+  addDeliveries(program)
   addCompletion(program)
   return program
 }

@@ -2,6 +2,7 @@ import { type BriefOptions, SessionBrief } from './brief/brief.ts'
 import type { InputOf, OperationId, OutputOf, QueryOf } from './http/operation.ts'
 import { type Answered, type CallOptions, Transport } from './http/transport.ts'
 import { Audit, Keys, Projects, Server, Workers } from './nouns/administration.ts'
+import { Deliveries } from './nouns/deliveries.ts'
 import { Guides } from './nouns/guides.ts'
 import { Questions } from './nouns/questions.ts'
 import { Evaluations, Events, Memory } from './nouns/records.ts'
@@ -43,6 +44,7 @@ export class Api {
   readonly projects: Projects
   readonly server: Server
   readonly webhooks: Webhooks
+  readonly deliveries: Deliveries
   readonly workers: Workers
   readonly audit: Audit
   protected readonly options: MusterOptions
@@ -69,6 +71,7 @@ export class Api {
     this.projects = new Projects(this.transport)
     this.server = new Server(this.transport)
     this.webhooks = new Webhooks(this.transport)
+    this.deliveries = new Deliveries(this.transport)
     this.workers = new Workers(this.transport)
     this.audit = new Audit(this.transport)
   }

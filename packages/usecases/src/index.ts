@@ -50,7 +50,8 @@ export {
   type WebhookFields,
   type WebhookWithSecret,
 } from './deliveries/change-webhooks.ts'
-export { getDelivery, getWebhook, listDeliveries, listWebhooks, redeliver, testWebhook } from './deliveries/read-webhooks.ts'
+export { getDelivery, listDeliveries, redeliver } from './deliveries/delivery-log.ts'
+export { getWebhook, listWebhooks, testWebhook } from './deliveries/read-webhooks.ts'
 export { sealAllAgain } from './deliveries/seal-again.ts'
 export { type Channels, claimDeliveries, endUnsendableDeliveries, type HeldDelivery, sendDelivery } from './deliveries/send-deliveries.ts'
 export { type CreatedEvaluation, createEvaluation } from './evaluations/create-evaluation.ts'

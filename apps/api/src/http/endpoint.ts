@@ -47,6 +47,7 @@ export const TAGS = [
   'Sessions',
   'Events',
   'Webhooks',
+  'Deliveries',
   'Runners',
   'Workers',
   'Audit',

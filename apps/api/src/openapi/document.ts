@@ -24,6 +24,7 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
   Sessions: 'Inbox, injections and messages of an agent session.',
   Events: 'The append-only log of what happened.',
   Webhooks: 'Events that are sent to programs, signed by Standard Webhooks.',
+  Deliveries: 'What was sent to webhooks, callbacks and channels, and what they answered.',
   Runners: 'The programs and models that execute subtasks.',
   Workers: 'The processes that run subtasks, and how to take one out of service.',
   Audit: 'Who wrote what, from where.',

@@ -34,7 +34,10 @@ const PATHS: Record<string, [Source, ...Source[]]> = {
   '/projects/{id}': [answer('createApiKey', { id: '/project_id' })],
   '/api-keys/{id}': [answer('createApiKey', { id: '/id' }), answer('listApiKeys', { id: '/items/0/id' })],
   '/webhooks/{id}': [answer('createWebhook', { id: '/id' }), answer('listWebhooks', { id: '/items/0/id' })],
-  '/webhooks/{id}/deliveries/{delivery_id}': [{ from: 'listDeliveries', parameters: { id: '$request.path.id', delivery_id: '$response.body#/items/0/id' } }],
+  '/webhooks/{id}/deliveries/{delivery_id}': [
+    { from: 'listWebhookDeliveries', parameters: { id: '$request.path.id', delivery_id: '$response.body#/items/0/id' } },
+  ],
+  '/deliveries/{id}': [answer('listDeliveries', { id: '/items/0/id' })],
   '/workers/{id}': [answer('listWorkers', { id: '/items/0/id' })],
 }
 

@@ -90,7 +90,8 @@ const finished = async () => {
 const arrange: Record<string, () => Promise<Ready>> = {
   rotateWebhookSecret: async () => ({ path: { id: await webhook() } }),
   testWebhook: async () => ({ path: { id: await webhook() } }),
-  redeliver: async () => {
+  redeliver: async () => ({ path: { id: (await made(`/webhooks/${await webhook()}/test`, {})).id } }),
+  redeliverToWebhook: async () => {
     const id = await webhook()
     return { path: { id, delivery_id: (await made(`/webhooks/${id}/test`, {})).id } }
   },

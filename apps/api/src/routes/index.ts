@@ -6,6 +6,9 @@ import { listApiKeysEndpoint } from './api-keys/list.ts'
 import { revokeApiKeyEndpoint } from './api-keys/revoke.ts'
 import { exportAuditEndpoint } from './audit/export.ts'
 import { listAuditEndpoint } from './audit/list.ts'
+import { getDeliveryEndpoint } from './deliveries/get.ts'
+import { listDeliveriesEndpoint } from './deliveries/list.ts'
+import { redeliverEndpoint } from './deliveries/redeliver.ts'
 import { createEvaluationEndpoint } from './evaluations/create.ts'
 import { getEvaluationEndpoint } from './evaluations/get.ts'
 import { getEvaluationPayloadEndpoint } from './evaluations/get-payload.ts'
@@ -109,10 +112,10 @@ import { getUsageEndpoint } from './usage/get.ts'
 import { createWebhookEndpoint } from './webhooks/create.ts'
 import { deleteWebhookEndpoint } from './webhooks/delete.ts'
 import { getWebhookEndpoint } from './webhooks/get.ts'
-import { getDeliveryEndpoint } from './webhooks/get-delivery.ts'
+import { getWebhookDeliveryEndpoint } from './webhooks/get-delivery.ts'
 import { listWebhooksEndpoint } from './webhooks/list.ts'
-import { listDeliveriesEndpoint } from './webhooks/list-deliveries.ts'
-import { redeliverEndpoint } from './webhooks/redeliver.ts'
+import { listWebhookDeliveriesEndpoint } from './webhooks/list-deliveries.ts'
+import { redeliverToWebhookEndpoint } from './webhooks/redeliver.ts'
 import { rotateWebhookSecretEndpoint } from './webhooks/rotate-secret.ts'
 import { testWebhookEndpoint } from './webhooks/test.ts'
 import { updateWebhookEndpoint } from './webhooks/update.ts'
@@ -237,6 +240,10 @@ export const endpoints = (metrics: Registry): Endpoint[] => [
   deleteWebhookEndpoint,
   rotateWebhookSecretEndpoint,
   testWebhookEndpoint,
+  listWebhookDeliveriesEndpoint,
+  getWebhookDeliveryEndpoint,
+  redeliverToWebhookEndpoint,
+
   listDeliveriesEndpoint,
   getDeliveryEndpoint,
   redeliverEndpoint,

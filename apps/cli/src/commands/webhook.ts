@@ -1,4 +1,4 @@
-import type { BodyOf, Webhook, WebhookDeliverySummary } from '@muster/client'
+import type { BodyOf, EventDeliverySummary, QueryOf, Webhook } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli, repeated, wholeNumber } from '../cli.ts'
 import type { Column } from '../output/output.ts'
@@ -11,7 +11,7 @@ const COLUMNS: Column<Webhook>[] = [
   ['URL', ({ url }) => url],
 ]
 
-const DELIVERY_COLUMNS: Column<WebhookDeliverySummary>[] = [
+const DELIVERY_COLUMNS: Column<EventDeliverySummary>[] = [
   ['ID', ({ id }) => id],
   ['STATUS', ({ status }) => status],
   ['TRIES', ({ attempts }) => attempts.length],
@@ -19,6 +19,33 @@ const DELIVERY_COLUMNS: Column<WebhookDeliverySummary>[] = [
   ['CREATED', ({ created_at }) => relativeTime(created_at)],
   ['TYPE', ({ type }) => type],
 ]
+
+/** The log of all deliveries, also of callbacks and of the channels of the project. */
+export function addDeliveries(program: Command): void {
+  const delivery = program.command('delivery').description('what was sent to webhooks, callbacks and channels')
+  delivery
+    .command('ls')
+    .description('what was sent, newest first')
+    .option('--kind <kind>', 'webhook, callback, telegram, slack or email')
+    .option('--status <status>', 'pending, sending, delivered or failed')
+    .option('--subject <id>', 'of events of this subtask, task, schedule, evaluation or guide')
+    .option('--since <time>', 'made at this time or later, such as 2026-03-01T00:00:00Z')
+    .option('-n, --limit <count>', 'how many', wholeNumber('--limit', 1, 10_000), 20)
+    .action(async ({ limit, kind, ...query }: { limit: number; kind?: string; status?: string; subject?: string; since?: string }, command: Command) => {
+      const cli = Cli.of(command)
+      const filters = { ...query, ...(kind === undefined ? {} : { receiver_kind: kind }) } as QueryOf<'listDeliveries'>
+      const columns: Column<EventDeliverySummary>[] = [...DELIVERY_COLUMNS, ['TO', ({ receiver }) => receiver.kind]]
+      await cli.out.rows(await cli.muster().deliveries.list(filters).all(limit), columns, 'Nothing was sent yet.')
+    })
+  delivery
+    .command('redeliver <id>')
+    .description('send a delivery again, with the same bytes')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const cli = Cli.of(command)
+      const sent = await cli.muster().deliveries.redeliver(id)
+      await cli.out.result(sent, () => `${id}  will be sent again`)
+    })
+}
 
 export function addWebhooks(program: Command): void {
   const webhook = program.command('webhook').description('addresses to which events are pushed')

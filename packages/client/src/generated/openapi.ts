@@ -1608,7 +1608,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook
-         * @description Nothing more is sent to it, and its deliveries cannot be read any more. An attempt that is under way may still arrive.
+         * @description Nothing more is sent to it, and what waits is given up. Its deliveries stay in `GET /deliveries`. An attempt that is under way may still arrive.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -1671,7 +1671,7 @@ export interface paths {
          * List the deliveries of a webhook
          * @description Newest first: what was sent when, and what the receiver answered.
          */
-        get: operations["listDeliveries"];
+        get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1681,6 +1681,66 @@ export interface paths {
         trace?: never;
     };
     "/webhooks/{id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery of a webhook
+         * @description The same as `GET /deliveries/{id}`, for a delivery of this webhook.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery of a webhook again
+         * @description The same as `POST /deliveries/{id}/redeliver`, for a delivery of this webhook.
+         */
+        post: operations["redeliverToWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries
+         * @description Newest first: what was sent to webhooks, callbacks and channels of the project, and what they answered. Also of receivers that were removed; what is erased is gone.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deliveries/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1700,7 +1760,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/webhooks/{id}/deliveries/{delivery_id}/redeliver": {
+    "/deliveries/{id}/redeliver": {
         parameters: {
             query?: never;
             header?: never;
@@ -1711,7 +1771,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew.
+         * @description Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew. A message of a channel is composed from the same bytes; quiet hours hold.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -2681,6 +2741,24 @@ export interface components {
          * @enum {string}
          */
         Delivery: "next_step" | "interrupt";
+        DeliveryAttempt: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description The status of the answer; null if there was none.
+             */
+            status: number | null;
+            /** Format: int64 */
+            latency_ms: number;
+            /** @description Why there was no answer, or none that counts. */
+            error: string | null;
+            /** @description The beginning of the answer, at most 1 KiB. */
+            response: string | null;
+        };
         /** @enum {string} */
         DiffOp: "keep" | "add" | "remove";
         DiffPart: {
@@ -3099,6 +3177,118 @@ export interface components {
             };
             /** @description Who caused it. */
             actor: components["schemas"]["Reference"];
+        };
+        /**
+         * @example {
+         *       "id": "0198c9b1-0000-7000-8000-00000000000c",
+         *       "receiver": {
+         *         "kind": "webhook",
+         *         "id": "0198c9b0-0000-7000-8000-00000000000b"
+         *       },
+         *       "subject": {
+         *         "kind": "subtask",
+         *         "id": "0198c9a1-0000-7000-8000-000000000001"
+         *       },
+         *       "type": "subtask.completed",
+         *       "event_id": 1042,
+         *       "status": "delivered",
+         *       "attempts": [
+         *         {
+         *           "at": "2026-03-02T08:00:09.400Z",
+         *           "status": 204,
+         *           "latency_ms": 38,
+         *           "error": null,
+         *           "response": null
+         *         }
+         *       ],
+         *       "next_attempt_at": null,
+         *       "created_at": "2026-03-02T08:00:09.350Z",
+         *       "ended_at": "2026-03-02T08:00:09.440Z",
+         *       "ended_reason": null,
+         *       "body": "{\"type\":\"subtask.completed\",\"timestamp\":\"2026-03-02T08:00:09.310Z\",\"id\":1042,…}"
+         *     }
+         */
+        EventDelivery: {
+            /**
+             * Format: uuid
+             * @description The same in all attempts: the header `webhook-id` of webhooks and callbacks.
+             */
+            id: string;
+            receiver: {
+                kind: components["schemas"]["ReceiverKind"];
+                /**
+                 * Format: uuid
+                 * @description Of a webhook, its id. Those of callbacks and channels tell them apart.
+                 */
+                id: string;
+            };
+            /** @description What the event is about; null for a test. */
+            subject: components["schemas"]["Reference"] | null;
+            /** @description The type of the event, or `webhook.test`. */
+            type: string;
+            /**
+             * Format: int64
+             * @description The position of the event in the log; null for a test.
+             */
+            event_id: number | null;
+            status: components["schemas"]["EventDeliveryStatus"];
+            /** @description The last 20 attempts, oldest first. */
+            attempts: components["schemas"]["DeliveryAttempt"][];
+            /**
+             * Format: date-time
+             * @description When it is due; while it is pending.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was delivered or given up.
+             */
+            ended_at: string | null;
+            /** @description Why it was given up without another attempt, such as a receiver that was removed; otherwise null. */
+            ended_reason: string | null;
+            /** @description What is sent, byte for byte; messages of channels are composed from it. */
+            body: string;
+        };
+        EventDeliveryList: {
+            items: components["schemas"]["EventDeliverySummary"][];
+            /** @description The `cursor` of the next page; null on the last. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description pending: waits for its next attempt. sending: a worker sends it. delivered: the receiver answered 2xx. failed: given up; it can be sent again.
+         * @enum {string}
+         */
+        EventDeliveryStatus: "pending" | "sending" | "delivered" | "failed";
+        /** @description Fields without a description are those of `EventDelivery`. */
+        EventDeliverySummary: {
+            /** Format: uuid */
+            id: string;
+            receiver: {
+                kind: components["schemas"]["ReceiverKind"];
+                /**
+                 * Format: uuid
+                 * @description Of a webhook, its id. Those of callbacks and channels tell them apart.
+                 */
+                id: string;
+            };
+            subject: components["schemas"]["Reference"] | null;
+            type: string;
+            /** Format: int64 */
+            event_id: number | null;
+            status: components["schemas"]["EventDeliveryStatus"];
+            attempts: components["schemas"]["DeliveryAttempt"][];
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            ended_reason: string | null;
         };
         /**
          * @description A type of events, all types of a noun such as `subtask.*`, or `*`.
@@ -4497,6 +4687,11 @@ export interface components {
             /** @description Stored in `last_error`. */
             reason: string;
         };
+        /**
+         * @description A webhook, the callback of one subtask or task, or a channel of the project.
+         * @enum {string}
+         */
+        ReceiverKind: "webhook" | "callback" | "telegram" | "slack" | "email";
         /**
          * @description The recommendation of the evaluation.
          * @enum {string}
@@ -6372,105 +6567,6 @@ export interface components {
              */
             created_at: string;
         };
-        WebhookAttempt: {
-            /**
-             * Format: date-time
-             * @description When it began.
-             */
-            at: string;
-            /**
-             * Format: int64
-             * @description The status of the answer; null if there was none.
-             */
-            status: number | null;
-            /** Format: int64 */
-            latency_ms: number;
-            /** @description Why there was no answer, or none that counts. */
-            error: string | null;
-            /** @description The beginning of the answer, at most 1 KiB. */
-            response: string | null;
-        };
-        /**
-         * @example {
-         *       "id": "0198c9b1-0000-7000-8000-00000000000c",
-         *       "type": "subtask.completed",
-         *       "event_id": 1042,
-         *       "status": "delivered",
-         *       "attempts": [
-         *         {
-         *           "at": "2026-03-02T08:00:09.400Z",
-         *           "status": 204,
-         *           "latency_ms": 38,
-         *           "error": null,
-         *           "response": null
-         *         }
-         *       ],
-         *       "next_attempt_at": null,
-         *       "created_at": "2026-03-02T08:00:09.350Z",
-         *       "ended_at": "2026-03-02T08:00:09.440Z",
-         *       "body": "{\"type\":\"subtask.completed\",\"timestamp\":\"2026-03-02T08:00:09.310Z\",\"id\":1042,…}"
-         *     }
-         */
-        WebhookDelivery: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`: the same in all attempts.
-             */
-            id: string;
-            /** @description The type of the event, or `webhook.test`. */
-            type: string;
-            /**
-             * Format: int64
-             * @description The position of the event in the log; null for a test.
-             */
-            event_id: number | null;
-            status: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description The last 20 attempts, oldest first. */
-            attempts: components["schemas"]["WebhookAttempt"][];
-            /**
-             * Format: date-time
-             * @description When it is due; while it is pending.
-             */
-            next_attempt_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description When it was delivered or given up.
-             */
-            ended_at: string | null;
-            /** @description What is sent, byte for byte. */
-            body: string;
-        };
-        WebhookDeliveryList: {
-            items: components["schemas"]["WebhookDeliverySummary"][];
-            /** @description The `cursor` of the next page; null on the last. */
-            next_cursor: string | null;
-        };
-        /**
-         * @description pending: waits for its next attempt. sending: a worker sends it. delivered: the receiver answered 2xx. failed: given up; it can be sent again.
-         * @enum {string}
-         */
-        WebhookDeliveryStatus: "pending" | "sending" | "delivered" | "failed";
-        /** @description Fields without a description are those of `WebhookDelivery`. */
-        WebhookDeliverySummary: {
-            /** Format: uuid */
-            id: string;
-            type: string;
-            /** Format: int64 */
-            event_id: number | null;
-            status: components["schemas"]["WebhookDeliveryStatus"];
-            attempts: components["schemas"]["WebhookAttempt"][];
-            /** Format: date-time */
-            next_attempt_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            ended_at: string | null;
-        };
         WebhookList: {
             items: components["schemas"]["Webhook"][];
             /** @description The `cursor` of the next page; null on the last. */
@@ -6646,6 +6742,8 @@ export interface components {
         /** @description `next_cursor` of the page before, from the same path with the same filters. */
         Cursor: string;
         /** @description Id of the delivery. */
+        DeliverieId: string;
+        /** @description Id of the delivery. */
         DeliveryId: string;
         Door: components["schemas"]["AuditDoor"];
         /** @description Id of the evaluation. */
@@ -6701,6 +6799,7 @@ export interface components {
         SessionSessionId: string;
         /** @description Only writes at this time or later. */
         Since: string;
+        Status: components["schemas"]["EventDeliveryStatus"];
         /**
          * @description Only writes that name or have made what has this id.
          * @example 0198c9a0-0000-7000-8000-00000000000a
@@ -6794,6 +6893,7 @@ export type CriterionSource = components['schemas']['CriterionSource'];
 export type CriterionState = components['schemas']['CriterionState'];
 export type CriterionVerdict = components['schemas']['CriterionVerdict'];
 export type Delivery = components['schemas']['Delivery'];
+export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
 export type DiffOp = components['schemas']['DiffOp'];
 export type DiffPart = components['schemas']['DiffPart'];
 export type Drain = components['schemas']['Drain'];
@@ -6817,6 +6917,10 @@ export type EvaluationSummary = components['schemas']['EvaluationSummary'];
 export type EvaluationWarning = components['schemas']['EvaluationWarning'];
 export type EvaluationWarningCode = components['schemas']['EvaluationWarningCode'];
 export type Event = components['schemas']['Event'];
+export type EventDelivery = components['schemas']['EventDelivery'];
+export type EventDeliveryList = components['schemas']['EventDeliveryList'];
+export type EventDeliveryStatus = components['schemas']['EventDeliveryStatus'];
+export type EventDeliverySummary = components['schemas']['EventDeliverySummary'];
 export type EventPattern = components['schemas']['EventPattern'];
 export type EventType = components['schemas']['EventType'];
 export type ExhaustedBudget = components['schemas']['ExhaustedBudget'];
@@ -6914,6 +7018,7 @@ export type ReadinessPart = components['schemas']['ReadinessPart'];
 export type ReadinessParts = components['schemas']['ReadinessParts'];
 export type ReadinessStatus = components['schemas']['ReadinessStatus'];
 export type Reason = components['schemas']['Reason'];
+export type ReceiverKind = components['schemas']['ReceiverKind'];
 export type Recommendation = components['schemas']['Recommendation'];
 export type RecommendationCounts = components['schemas']['RecommendationCounts'];
 export type Reference = components['schemas']['Reference'];
@@ -7024,11 +7129,6 @@ export type VerdictMethod = components['schemas']['VerdictMethod'];
 export type VerdictValue = components['schemas']['VerdictValue'];
 export type WaitRequest = components['schemas']['WaitRequest'];
 export type Webhook = components['schemas']['Webhook'];
-export type WebhookAttempt = components['schemas']['WebhookAttempt'];
-export type WebhookDelivery = components['schemas']['WebhookDelivery'];
-export type WebhookDeliveryList = components['schemas']['WebhookDeliveryList'];
-export type WebhookDeliveryStatus = components['schemas']['WebhookDeliveryStatus'];
-export type WebhookDeliverySummary = components['schemas']['WebhookDeliverySummary'];
 export type WebhookList = components['schemas']['WebhookList'];
 export type WebhookPatch = components['schemas']['WebhookPatch'];
 export type WebhookStatus = components['schemas']['WebhookStatus'];
@@ -7043,6 +7143,7 @@ export type ParameterActor = components['parameters']['Actor'];
 export type ParameterAfter = components['parameters']['After'];
 export type ParameterAgentId = components['parameters']['AgentId'];
 export type ParameterCursor = components['parameters']['Cursor'];
+export type ParameterDeliverieId = components['parameters']['DeliverieId'];
 export type ParameterDeliveryId = components['parameters']['DeliveryId'];
 export type ParameterDoor = components['parameters']['Door'];
 export type ParameterEvaluationId = components['parameters']['EvaluationId'];
@@ -7061,6 +7162,7 @@ export type ParameterScheduleId = components['parameters']['ScheduleId'];
 export type ParameterSessionId = components['parameters']['SessionId'];
 export type ParameterSessionSessionId = components['parameters']['SessionSessionId'];
 export type ParameterSince = components['parameters']['Since'];
+export type ParameterStatus = components['parameters']['Status'];
 export type ParameterSubject = components['parameters']['Subject'];
 export type ParameterSubtaskId = components['parameters']['SubtaskId'];
 export type ParameterTaskId = components['parameters']['TaskId'];
@@ -10442,20 +10544,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookDelivery"];
+                    "application/json": components["schemas"]["EventDelivery"];
                 };
             };
             default: components["responses"]["Problem"];
         };
     };
-    listDeliveries: {
+    listWebhookDeliveries: {
         parameters: {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before, from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
-                status?: components["schemas"]["WebhookDeliveryStatus"];
+                status?: components["parameters"]["Status"];
             };
             header?: never;
             path: {
@@ -10473,13 +10575,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                    "application/json": components["schemas"]["EventDeliveryList"];
                 };
             };
             default: components["responses"]["Problem"];
         };
     };
-    getDelivery: {
+    getWebhookDelivery: {
         parameters: {
             query?: never;
             header?: never;
@@ -10499,13 +10601,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookDelivery"];
+                    "application/json": components["schemas"]["EventDelivery"];
                 };
             };
             default: components["responses"]["Problem"];
         };
     };
-    redeliver: {
+    redeliverToWebhook: {
         parameters: {
             query?: never;
             header?: {
@@ -10531,7 +10633,99 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookDelivery"];
+                    "application/json": components["schemas"]["EventDelivery"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
+                receiver_kind?: components["schemas"]["ReceiverKind"];
+                /** @description Only deliveries to this one. */
+                receiver_id?: string;
+                status?: components["parameters"]["Status"];
+                /**
+                 * @description Only events of this subject: the id of a subtask, task, schedule or evaluation, or the `tsg_id` of a guide.
+                 * @example 0198c9a1-0000-7000-8000-000000000001
+                 */
+                subject?: string;
+                /** @description Only deliveries that were made at this time or later. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDeliveryList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the delivery. */
+                id: components["parameters"]["DeliverieId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDelivery"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @example spawn-2026-03-02-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the delivery. */
+                id: components["parameters"]["DeliverieId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is due now. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDelivery"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -11042,9 +11236,12 @@ export const OPERATIONS = {
   updateWebhook: 'PATCH /webhooks/{id}',
   rotateWebhookSecret: 'POST /webhooks/{id}/rotate-secret',
   testWebhook: 'POST /webhooks/{id}/test',
-  listDeliveries: 'GET /webhooks/{id}/deliveries',
-  getDelivery: 'GET /webhooks/{id}/deliveries/{delivery_id}',
-  redeliver: 'POST /webhooks/{id}/deliveries/{delivery_id}/redeliver',
+  listWebhookDeliveries: 'GET /webhooks/{id}/deliveries',
+  getWebhookDelivery: 'GET /webhooks/{id}/deliveries/{delivery_id}',
+  redeliverToWebhook: 'POST /webhooks/{id}/deliveries/{delivery_id}/redeliver',
+  listDeliveries: 'GET /deliveries',
+  getDelivery: 'GET /deliveries/{id}',
+  redeliver: 'POST /deliveries/{id}/redeliver',
   listRunners: 'GET /runners',
   listWorkers: 'GET /workers',
   drainWorker: 'POST /workers/{id}/drain',

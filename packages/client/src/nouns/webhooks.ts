@@ -12,7 +12,7 @@ export class Webhooks extends Noun {
     this.call('rotateWebhookSecret', { path: { id }, body: rotation }, options)
   /** Sends a test event. */
   test = (id: string, options?: CallOptions) => this.call('testWebhook', { path: { id } }, options)
-  deliveries = (id: string, query?: QueryOf<'listDeliveries'>, options?: CallOptions) => this.pages('listDeliveries', { id }, query, options)
-  delivery = (id: string, deliveryId: string, options?: CallOptions) => this.call('getDelivery', { path: { id, delivery_id: deliveryId } }, options)
-  redeliver = (id: string, deliveryId: string, options?: CallOptions) => this.call('redeliver', { path: { id, delivery_id: deliveryId } }, options)
+  deliveries = (id: string, query?: QueryOf<'listWebhookDeliveries'>, options?: CallOptions) => this.pages('listWebhookDeliveries', { id }, query, options)
+  delivery = (id: string, deliveryId: string, options?: CallOptions) => this.call('getWebhookDelivery', { path: { id, delivery_id: deliveryId } }, options)
+  redeliver = (id: string, deliveryId: string, options?: CallOptions) => this.call('redeliverToWebhook', { path: { id, delivery_id: deliveryId } }, options)
 }

@@ -34,12 +34,17 @@ export const deliveries = pgTable(
     attempts: jsonb().$type<DeliveryAttempt[]>().notNull().default([]),
     createdAt: instantNow(),
     endedAt: instant(),
+    /** Why it was given up without another attempt, such as a receiver that was removed. */
+    endedReason: text(),
   },
   (table) => [
     check('deliveries_status', oneOf('status', DELIVERY_STATUSES)),
     check('deliveries_sending', sql`(status = 'sending') = (lease_expires_at is not null)`),
     check('deliveries_ended', sql`(status in ('pending', 'sending')) = (ended_at is null)`),
     index('deliveries_by_receiver').on(table.projectId, table.receiverId, table.id),
+    index('deliveries_by_kind').on(table.projectId, table.kind, table.id),
+    index('deliveries_by_subject').on(table.projectId, table.subjectId, table.id),
+    index('deliveries_failed').on(table.projectId, table.id).where(sql`status = 'failed'`),
     index('deliveries_by_age').on(table.createdAt),
     index('deliveries_due').on(table.destinationId, table.dueAt, table.id).where(sql`status = 'pending'`),
     index('deliveries_sending').on(table.destinationId).where(sql`status = 'sending'`),

@@ -33,7 +33,8 @@ export interface WebhookWithSecret {
   secret: string
 }
 
-function requireWebhooks(ctx: Ctx): void {
+/** @throws DomainError `forbidden` */
+export function requireWebhooks(ctx: Ctx): void {
   requireController(ctx.actor)
   requireScope(ctx.actor, 'webhooks:write')
 }
@@ -94,22 +95,32 @@ export async function updateWebhook(ctx: Ctx, id: string, change: WebhookChange)
       await receivers.changeReceiver(tx, projectId, id, { ...given, ...(isEnabling ? { status: 'enabled' } : {}) })
     if (fields.url !== undefined || isEnabling) await receivers.closeBreaker(tx, projectId, id)
     if (enabled === false && (await receivers.disableReceiver(tx, projectId, id, 'It was disabled by a request.')) !== null) {
-      await receivers.endDeliveriesOf(tx, projectId, before, ENDED_AT_ONCE)
+      await endDeliveries(tx, before, 'The webhook was disabled.')
     }
     tx.afterCommit(() => ctx.notifier.notify('deliver'))
     return requireFound(await receivers.findWebhook(tx, projectId, id), 'webhook')
   })
 }
 
-/** Deletes a webhook with its log; nothing more is sent to it. @throws DomainError `not_found` */
+async function endDeliveries(tx: Tx, receiver: Receiver, reason: string): Promise<void> {
+  await receivers.endDeliveriesOf(tx, receiver.projectId, receiver, { reason, limit: ENDED_AT_ONCE })
+}
+
+/** Removes a receiver of any kind with what is known of its failures, and gives up what waits for it. Its deliveries stay in the log. */
+export async function removeReceiver(tx: Tx, receiver: Receiver, reason: string): Promise<void> {
+  await receivers.deleteReceiver(tx, receiver.projectId, receiver.id)
+  await endDeliveries(tx, receiver, reason)
+  // Callbacks to one host share a breaker, which stays.
+  if (receiver.destinationId === receiver.id) await receivers.closeBreaker(tx, receiver.projectId, receiver.id)
+}
+
+/** Deletes a webhook; nothing more is sent to it. @throws DomainError `not_found` */
 export async function deleteWebhook(ctx: Ctx, id: string): Promise<void> {
   requireWebhooks(ctx)
   const { projectId } = ctx.actor
   await inProject(ctx, async (tx) => {
     const webhook = requireFound(await receivers.lockWebhook(tx, projectId, id), 'webhook')
-    await receivers.deleteReceiver(tx, projectId, id)
-    await receivers.closeBreaker(tx, projectId, id)
-    await receivers.endDeliveriesOf(tx, projectId, webhook, ENDED_AT_ONCE)
+    await removeReceiver(tx, webhook, 'The webhook was deleted.')
   })
 }
 

@@ -234,9 +234,9 @@ describe('a delivery', () => {
     const { sent, channels } = channelThat(() => answer(204))
     await sendAll(channels)
     const [{ id: deliveryId } = { id: '' }] = (await listDeliveries(ctx, id, { limit: 10 })).items
-    await redeliver(ctx, id, deliveryId)
+    await redeliver(ctx, null, deliveryId)
     const [held] = await claim()
-    await expect(redeliver(ctx, id, deliveryId)).rejects.toMatchObject({ code: 'request_in_progress' })
+    await expect(redeliver(ctx, null, deliveryId)).rejects.toMatchObject({ code: 'request_in_progress' })
     expect(await sendDelivery(harness.deps, channels, held as HeldDelivery, never)).toBe('delivered')
     expect(sent[1]).toEqual(sent[0])
     expect((await getDelivery(ctx, id, deliveryId)).attempts).toHaveLength(2)
@@ -278,6 +278,8 @@ describe('a delivery', () => {
     expect(sent[0]?.receiver.url).toBe('https://example.org/new')
     await deleteWebhook(ctx, id)
     expect(await claim()).toEqual([])
+    const log = (await listDeliveries(ctx, null, { receiverId: id, limit: 10 })).items
+    expect(log.map(({ status, endedReason }) => `${status} ${endedReason}`).sort()).toEqual(['delivered null', 'failed The webhook was deleted.'])
     await expect(getWebhook(ctx, id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
@@ -416,9 +418,12 @@ describe('a callback', () => {
     await happen([{ subject: await run() }])
     await sendAll(channels)
     expect(sent.at(-1)?.receiver).toMatchObject({ url: 'https://example.com/moved', secrets: [] })
+    await happen([{ subject: first }])
     await reviseSchedule(ctx, schedule.id, { callback: null })
-    await happen([{ subject: await run() }])
+    await happen([{ subject: second }])
     expect(await claim()).toEqual([])
+    const [given] = (await listDeliveries(ctx, null, { receiverKind: 'callback', status: 'failed', limit: 10 })).items
+    expect(given?.endedReason).toBe('The callback was replaced or removed.')
   })
 
   it('shares its host with others: a slow one holds up no webhook', async () => {
@@ -443,6 +448,11 @@ describe('a channel for people', () => {
     await set({})
     await happen([{}])
     expect(await listed()).toHaveLength(3)
+    const given = (await listDeliveries(ctx, null, { receiverKind: 'telegram', limit: 10 })).items
+    expect(new Set(given.map(({ status, endedReason }) => `${status}: ${endedReason}`))).toEqual(
+      new Set(['failed: The channel was removed from the settings of the project.']),
+    )
+    await expect(redeliver(ctx, null, given[0]?.id ?? '')).rejects.toMatchObject({ code: 'invalid_transition' })
   })
 
   it('gets the result of a reminder: a schedule without a parent session, whose inbox no session reads', async () => {

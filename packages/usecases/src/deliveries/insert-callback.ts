@@ -3,7 +3,7 @@ import { CALLBACK_EVENTS } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { sealSecret } from '../core/secret-box.ts'
 import { idOf } from '../core/secrets.ts'
-import { requireReachable } from './change-webhooks.ts'
+import { removeReceiver, requireReachable } from './change-webhooks.ts'
 
 /** Where the end of one subtask or task is sent to, or that of each run of a schedule. */
 export interface Callback {
@@ -40,6 +40,7 @@ export async function insertCallback(ctx: Ctx, tx: Tx, subjectId: string, { url,
 
 /** Gives a subject another callback, or none. Deliveries that wait for the earlier one are given up. */
 export async function replaceCallback(ctx: Ctx, tx: Tx, subjectId: string, callback: Callback | null): Promise<void> {
-  await receivers.deleteCallbacks(tx, ctx.actor.projectId, subjectId)
+  for (const before of await receivers.listCallbacks(tx, ctx.actor.projectId, subjectId))
+    await removeReceiver(tx, before, 'The callback was replaced or removed.')
   if (callback !== null) await insertCallback(ctx, tx, subjectId, callback)
 }

@@ -2,6 +2,7 @@ import { receivers, type Tx } from '@muster/db'
 import { CHANNEL_KINDS, type ChannelKind, DomainError, MESSAGE_EVENTS, type ProjectSettings, storedUrlProblem } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { sealSecret } from '../core/secret-box.ts'
+import { removeReceiver } from '../deliveries/change-webhooks.ts'
 
 /** A channel of the settings: what its receiver is made of. */
 interface ChannelFields {
@@ -44,7 +45,7 @@ export async function applyChannels(ctx: Ctx, tx: Tx, projectId: string, setting
     const channel = readChannel(kind, settings)
     const existing = await receivers.findChannel(tx, projectId, kind)
     if (channel === null) {
-      if (existing !== null) await receivers.deleteReceiver(tx, projectId, existing.id)
+      if (existing !== null) await removeReceiver(tx, existing, 'The channel was removed from the settings of the project.')
       continue
     }
     const pointer = `/settings/${kind}`

@@ -2,10 +2,10 @@ import { listDeliveries } from '@muster/usecases'
 import { z } from 'zod'
 import { endpoint } from '../../http/endpoint.ts'
 import { idParams, pageQuery } from '../../http/schemas.ts'
-import { deliveryListSchema, deliveryStatusSchema, presentDeliverySummary } from './webhook-schema.ts'
+import { deliveryListSchema, deliveryStatusSchema, presentDeliverySummary } from '../deliveries/delivery-schema.ts'
 
-export const listDeliveriesEndpoint = endpoint({
-  operationId: 'listDeliveries',
+export const listWebhookDeliveriesEndpoint = endpoint({
+  operationId: 'listWebhookDeliveries',
   method: 'GET',
   path: '/webhooks/{id}/deliveries',
   tag: 'Webhooks',

@@ -1,14 +1,15 @@
 import { redeliver } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
-import { deliveryParams, deliverySchema, presentDelivery } from './webhook-schema.ts'
+import { deliverySchema, presentDelivery } from '../deliveries/delivery-schema.ts'
+import { deliveryParams } from './webhook-schema.ts'
 
-export const redeliverEndpoint = endpoint({
-  operationId: 'redeliver',
+export const redeliverToWebhookEndpoint = endpoint({
+  operationId: 'redeliverToWebhook',
   method: 'POST',
   path: '/webhooks/{id}/deliveries/{delivery_id}/redeliver',
   tag: 'Webhooks',
-  summary: 'Send a delivery again',
-  description: 'Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew.',
+  summary: 'Send a delivery of a webhook again',
+  description: 'The same as `POST /deliveries/{id}/redeliver`, for a delivery of this webhook.',
   access: 'webhooks:write',
   params: deliveryParams,
   answers: { 202: { description: 'It is due now.', schema: deliverySchema } },

@@ -1,7 +1,7 @@
 import { testWebhook } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
 import { idParams } from '../../http/schemas.ts'
-import { deliverySchema, presentDelivery } from './webhook-schema.ts'
+import { deliverySchema, presentDelivery } from '../deliveries/delivery-schema.ts'
 
 export const testWebhookEndpoint = endpoint({
   operationId: 'testWebhook',

@@ -1,5 +1,5 @@
-import { CALLBACK_EVENTS, DELIVERY_STATUSES, EVENT_PATTERNS, isWebhookSecret, RECEIVER_STATUSES, WEBHOOK_EVENTS_MAX } from '@muster/domain'
-import type { Delivery, DeliverySummary, Receiver, WebhookFields } from '@muster/usecases'
+import { CALLBACK_EVENTS, EVENT_PATTERNS, isWebhookSecret, RECEIVER_STATUSES, WEBHOOK_EVENTS_MAX } from '@muster/domain'
+import type { Receiver, WebhookFields } from '@muster/usecases'
 import { z } from 'zod'
 import { component, listComponent, printableId, requestComponent, text, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 
@@ -126,71 +126,6 @@ export function presentWebhook(webhook: Receiver): z.output<typeof webhookSchema
     previous_secret_until: toTimeOrNull(webhook.previousUntil),
     created_at: toTime(webhook.createdAt),
   }
-}
-
-export const deliveryStatusSchema = component(
-  'WebhookDeliveryStatus',
-  z
-    .enum(DELIVERY_STATUSES)
-    .describe('pending: waits for its next attempt. sending: a worker sends it. delivered: the receiver answered 2xx. failed: given up; it can be sent again.'),
-)
-
-const attemptSchema = component(
-  'WebhookAttempt',
-  z.object({
-    at: time('When it began.'),
-    status: z.int().nullable().describe('The status of the answer; null if there was none.'),
-    latency_ms: z.int(),
-    error: z.string().nullable().describe('Why there was no answer, or none that counts.'),
-    response: z.string().nullable().describe('The beginning of the answer, at most 1 KiB.'),
-  }),
-)
-
-const summaryShape = {
-  id: z.uuid().describe('The header `webhook-id`: the same in all attempts.'),
-  type: z.string().describe('The type of the event, or `webhook.test`.'),
-  event_id: z.int().nullable().describe('The position of the event in the log; null for a test.'),
-  status: deliveryStatusSchema,
-  attempts: z.array(attemptSchema).describe('The last 20 attempts, oldest first.'),
-  next_attempt_at: time('When it is due; while it is pending.').nullable(),
-  created_at: time('When it was made.'),
-  ended_at: time('When it was delivered or given up.').nullable(),
-}
-
-const DELIVERY_EXAMPLE = {
-  id: '0198c9b1-0000-7000-8000-00000000000c',
-  type: 'subtask.completed',
-  event_id: 1042,
-  status: 'delivered' as const,
-  attempts: [{ at: '2026-03-02T08:00:09.400Z', status: 204, latency_ms: 38, error: null, response: null }],
-  next_attempt_at: null,
-  created_at: '2026-03-02T08:00:09.350Z',
-  ended_at: '2026-03-02T08:00:09.440Z',
-}
-
-const deliverySummarySchema = component('WebhookDeliverySummary', z.object(summaryShape), DELIVERY_EXAMPLE)
-export const deliveryListSchema = listComponent('WebhookDeliveryList', deliverySummarySchema)
-
-export const deliverySchema = component('WebhookDelivery', z.object({ ...summaryShape, body: z.string().describe('What is sent, byte for byte.') }), {
-  ...DELIVERY_EXAMPLE,
-  body: '{"type":"subtask.completed","timestamp":"2026-03-02T08:00:09.310Z","id":1042,…}',
-})
-
-export function presentDeliverySummary(delivery: DeliverySummary): z.output<typeof deliverySummarySchema> {
-  return {
-    id: delivery.id,
-    type: delivery.type,
-    event_id: delivery.eventSeq,
-    status: delivery.status,
-    attempts: delivery.attempts,
-    next_attempt_at: delivery.status === 'pending' ? toTime(delivery.dueAt) : null,
-    created_at: toTime(delivery.createdAt),
-    ended_at: toTimeOrNull(delivery.endedAt),
-  }
-}
-
-export function presentDelivery(delivery: Delivery): z.output<typeof deliverySchema> {
-  return { ...presentDeliverySummary(delivery), body: delivery.body }
 }
 
 export const deliveryParams = z.strictObject({ id: z.uuid().describe('Id of the webhook.'), delivery_id: z.uuid().describe('Id of the delivery.') })

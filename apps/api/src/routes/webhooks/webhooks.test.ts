@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { testDatabase } from '@muster/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startApi, type TestApi } from '../../testing/api.ts'
 
 const SETTINGS = { SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` }
@@ -113,6 +113,46 @@ describe('deliveries', () => {
     const test = await api.call('POST', `/webhooks/${made.id}/test`, { key })
     const again = await api.call('POST', `/webhooks/${made.id}/deliveries/${test.body.id}/redeliver`, { key })
     expect([again.status, again.body.body]).toEqual([202, test.body.body])
+  })
+
+  it('GET /deliveries 200: shows those of every kind of receiver, filtered, without secrets, and sends one again', async () => {
+    const secret = `whsec_${randomBytes(24).toString('base64')}`
+    const { body: made } = await create()
+    await api.call('POST', `/webhooks/${made.id}/test`, { key })
+    const body = { task: 'x', runner: 'external', callback: { url: 'https://example.com/done?token=hidden', secret } }
+    const { body: subtask } = await api.call('POST', '/subtasks', { key, body })
+    await api.call('DELETE', `/subtasks/${subtask.id}`, { key })
+    const list = async (query: string) => (await api.call('GET', `/deliveries?${query}`, { key })).body.items
+    let found = await list('receiver_kind=slack')
+    expect(found).toEqual([])
+    await vi.waitFor(async () => {
+      found = await list(`receiver_kind=callback&status=pending&subject=${subtask.id}&since=2020-01-01T00:00:00Z`)
+      expect(found).toHaveLength(1)
+    }, 10_000)
+    expect(found).toMatchObject([
+      { receiver: { kind: 'callback' }, subject: { kind: 'subtask', id: subtask.id }, type: 'subtask.cancelled', ended_reason: null },
+    ])
+    expect(await list(`subject=${subtask.id}&since=2100-01-01T00:00:00Z`)).toEqual([])
+    expect(await list(`receiver_id=${found[0].receiver.id}`)).toEqual(found)
+    const kinds = async (query: string) => new Set((await list(query)).map(({ receiver }: { receiver: { kind: string } }) => receiver.kind))
+    expect(await kinds('')).toEqual(new Set(['webhook', 'callback']))
+    expect(await kinds('status=failed')).toEqual(new Set())
+    const [latest] = await list('limit=1')
+    expect(latest).toEqual(found[0])
+    const read = await api.call('GET', `/deliveries/${latest.id}`, { key })
+    const again = await api.call('POST', `/deliveries/${latest.id}/redeliver`, { key })
+    expect([again.status, again.body.body]).toEqual([202, read.body.body])
+    for (const hidden of [secret, 'hidden']) expect(read.text + again.text).not.toContain(hidden)
+    expect((await api.call('GET', `/deliveries/${latest.id}`, { key: await api.key(['admin'], await api.stranger()) })).status).toBe(404)
+  })
+
+  it('409: sends nothing to a webhook that was deleted, whose deliveries stay in the log', async () => {
+    const { body: made } = await create()
+    const test = await api.call('POST', `/webhooks/${made.id}/test`, { key })
+    await api.call('DELETE', `/webhooks/${made.id}`, { key })
+    const { body } = await api.call('GET', `/deliveries/${test.body.id}`, { key })
+    expect(body).toMatchObject({ status: 'failed', attempts: [], ended_reason: 'The webhook was deleted.' })
+    expect((await api.call('POST', `/deliveries/${test.body.id}/redeliver`, { key })).body.code).toBe('invalid_transition')
   })
 
   it('404: shows nothing under another webhook', async () => {

@@ -45,6 +45,7 @@ class AsyncMuster:
         self.keys = nouns.AsyncKeys(self._transport)
         self.server = nouns.AsyncServer(self._transport)
         self.webhooks = nouns.AsyncWebhooks(self._transport)
+        self.deliveries = nouns.AsyncDeliveries(self._transport)
         self.workers = nouns.AsyncWorkers(self._transport)
         self.audit = nouns.AsyncAudit(self._transport)
         self.events = nouns.AsyncEvents(self._transport)

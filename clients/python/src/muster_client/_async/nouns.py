@@ -488,18 +488,42 @@ class AsyncWebhooks(AsyncNoun):
     async def rotate_secret(self, id: str, body: m.SecretRotation | Mapping[str, Any] | None = None, /, **fields: Any) -> m.WebhookWithSecret:
         return await self._call("rotateWebhookSecret", m.WebhookWithSecret, path={"id": id}, body=body_of(body, fields))
 
-    async def test(self, id: str) -> m.WebhookDelivery:
+    async def test(self, id: str) -> m.EventDelivery:
         """Sends a test event."""
-        return await self._call("testWebhook", m.WebhookDelivery, path={"id": id})
+        return await self._call("testWebhook", m.EventDelivery, path={"id": id})
 
-    def deliveries(self, id: str, *, limit: int | None = None, status: str | None = None) -> AsyncList[m.WebhookDeliverySummary]:
-        return self._list("listDeliveries", m.WebhookDeliverySummary, {"id": id}, {"limit": limit, "status": status})
+    def deliveries(self, id: str, *, limit: int | None = None, status: str | None = None) -> AsyncList[m.EventDeliverySummary]:
+        return self._list("listWebhookDeliveries", m.EventDeliverySummary, {"id": id}, {"limit": limit, "status": status})
 
-    async def delivery(self, id: str, delivery_id: str) -> m.WebhookDelivery:
-        return await self._call("getDelivery", m.WebhookDelivery, path={"id": id, "delivery_id": delivery_id})
+    async def delivery(self, id: str, delivery_id: str) -> m.EventDelivery:
+        return await self._call("getWebhookDelivery", m.EventDelivery, path={"id": id, "delivery_id": delivery_id})
 
-    async def redeliver(self, id: str, delivery_id: str) -> m.WebhookDelivery:
-        return await self._call("redeliver", m.WebhookDelivery, path={"id": id, "delivery_id": delivery_id})
+    async def redeliver(self, id: str, delivery_id: str) -> m.EventDelivery:
+        return await self._call("redeliverToWebhook", m.EventDelivery, path={"id": id, "delivery_id": delivery_id})
+
+
+class AsyncDeliveries(AsyncNoun):
+    """What was sent to webhooks, callbacks and channels."""
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        receiver_kind: str | None = None,
+        receiver_id: str | None = None,
+        status: str | None = None,
+        subject: str | None = None,
+        since: str | None = None,
+    ) -> AsyncList[m.EventDeliverySummary]:
+        query = {"limit": limit, "receiver_kind": receiver_kind, "receiver_id": receiver_id, "status": status, "subject": subject, "since": since}
+        return self._list("listDeliveries", m.EventDeliverySummary, {}, query)
+
+    async def get(self, id: str) -> m.EventDelivery:
+        return await self._call("getDelivery", m.EventDelivery, path={"id": id})
+
+    async def redeliver(self, id: str) -> m.EventDelivery:
+        """Sends the same bytes again."""
+        return await self._call("redeliver", m.EventDelivery, path={"id": id})
 
 
 class AsyncWorkers(AsyncNoun):

@@ -46,6 +46,7 @@ class Muster:
         self.keys = nouns.Keys(self._transport)
         self.server = nouns.Server(self._transport)
         self.webhooks = nouns.Webhooks(self._transport)
+        self.deliveries = nouns.Deliveries(self._transport)
         self.workers = nouns.Workers(self._transport)
         self.audit = nouns.Audit(self._transport)
         self.events = nouns.Events(self._transport)

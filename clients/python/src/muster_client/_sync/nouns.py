@@ -489,18 +489,42 @@ class Webhooks(Noun):
     def rotate_secret(self, id: str, body: m.SecretRotation | Mapping[str, Any] | None = None, /, **fields: Any) -> m.WebhookWithSecret:
         return self._call("rotateWebhookSecret", m.WebhookWithSecret, path={"id": id}, body=body_of(body, fields))
 
-    def test(self, id: str) -> m.WebhookDelivery:
+    def test(self, id: str) -> m.EventDelivery:
         """Sends a test event."""
-        return self._call("testWebhook", m.WebhookDelivery, path={"id": id})
+        return self._call("testWebhook", m.EventDelivery, path={"id": id})
 
-    def deliveries(self, id: str, *, limit: int | None = None, status: str | None = None) -> List[m.WebhookDeliverySummary]:
-        return self._list("listDeliveries", m.WebhookDeliverySummary, {"id": id}, {"limit": limit, "status": status})
+    def deliveries(self, id: str, *, limit: int | None = None, status: str | None = None) -> List[m.EventDeliverySummary]:
+        return self._list("listWebhookDeliveries", m.EventDeliverySummary, {"id": id}, {"limit": limit, "status": status})
 
-    def delivery(self, id: str, delivery_id: str) -> m.WebhookDelivery:
-        return self._call("getDelivery", m.WebhookDelivery, path={"id": id, "delivery_id": delivery_id})
+    def delivery(self, id: str, delivery_id: str) -> m.EventDelivery:
+        return self._call("getWebhookDelivery", m.EventDelivery, path={"id": id, "delivery_id": delivery_id})
 
-    def redeliver(self, id: str, delivery_id: str) -> m.WebhookDelivery:
-        return self._call("redeliver", m.WebhookDelivery, path={"id": id, "delivery_id": delivery_id})
+    def redeliver(self, id: str, delivery_id: str) -> m.EventDelivery:
+        return self._call("redeliverToWebhook", m.EventDelivery, path={"id": id, "delivery_id": delivery_id})
+
+
+class Deliveries(Noun):
+    """What was sent to webhooks, callbacks and channels."""
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        receiver_kind: str | None = None,
+        receiver_id: str | None = None,
+        status: str | None = None,
+        subject: str | None = None,
+        since: str | None = None,
+    ) -> List[m.EventDeliverySummary]:
+        query = {"limit": limit, "receiver_kind": receiver_kind, "receiver_id": receiver_id, "status": status, "subject": subject, "since": since}
+        return self._list("listDeliveries", m.EventDeliverySummary, {}, query)
+
+    def get(self, id: str) -> m.EventDelivery:
+        return self._call("getDelivery", m.EventDelivery, path={"id": id})
+
+    def redeliver(self, id: str) -> m.EventDelivery:
+        """Sends the same bytes again."""
+        return self._call("redeliver", m.EventDelivery, path={"id": id})
 
 
 class Workers(Noun):

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 4ee85d504adb8264.
+# Of schemas c56febb19c7ba830.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -251,6 +251,29 @@ class ClaudeCodeHookOutput(BaseModel):
     """
     permissionDecision: Literal['deny'] | str | None = None
     permissionDecisionReason: str | None = None
+
+
+class DeliveryAttempt(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    at: datetime
+    """
+    When it began.
+    """
+    status: int | None
+    """
+    The status of the answer; null if there was none.
+    """
+    latency_ms: int
+    error: str | None
+    """
+    Why there was no answer, or none that counts.
+    """
+    response: str | None
+    """
+    The beginning of the answer, at most 1 KiB.
+    """
 
 
 class DiffPart(BaseModel):
@@ -1853,50 +1876,6 @@ class WaitRequest(BaseModel):
     usage: UsageDelta | None = None
 
 
-class WebhookAttempt(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    at: datetime
-    """
-    When it began.
-    """
-    status: int | None
-    """
-    The status of the answer; null if there was none.
-    """
-    latency_ms: int
-    error: str | None
-    """
-    Why there was no answer, or none that counts.
-    """
-    response: str | None
-    """
-    The beginning of the answer, at most 1 KiB.
-    """
-
-
-class WebhookDeliverySummary(BaseModel):
-    """
-    Fields without a description are those of `WebhookDelivery`.
-    """
-
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    id: str
-    type: str
-    event_id: int | None
-    status: Literal['pending', 'sending', 'delivered', 'failed'] | str
-    """
-    pending: waits for its next attempt. sending: a worker sends it. delivered: the receiver answered 2xx. failed: given up; it can be sent again.
-    """
-    attempts: list[WebhookAttempt]
-    next_attempt_at: datetime | None
-    created_at: datetime
-    ended_at: datetime | None
-
-
 class WebhookPatch(BaseModel):
     """
     Fields without a description are those of `NewWebhook`.
@@ -2876,6 +2855,109 @@ class Event(BaseModel):
     """
     Who caused it.
     """
+
+
+class EventDeliveryReceiver(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    kind: Literal['webhook', 'callback', 'telegram', 'slack', 'email'] | str
+    """
+    A webhook, the callback of one subtask or task, or a channel of the project.
+    """
+    id: str
+    """
+    Of a webhook, its id. Those of callbacks and channels tell them apart.
+    """
+
+
+class EventDelivery(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    id: str
+    """
+    The same in all attempts: the header `webhook-id` of webhooks and callbacks.
+    """
+    receiver: EventDeliveryReceiver
+    subject: Reference | None
+    """
+    What the event is about; null for a test.
+    """
+    type: str
+    """
+    The type of the event, or `webhook.test`.
+    """
+    event_id: int | None
+    """
+    The position of the event in the log; null for a test.
+    """
+    status: Literal['pending', 'sending', 'delivered', 'failed'] | str
+    """
+    pending: waits for its next attempt. sending: a worker sends it. delivered: the receiver answered 2xx. failed: given up; it can be sent again.
+    """
+    attempts: list[DeliveryAttempt]
+    """
+    The last 20 attempts, oldest first.
+    """
+    next_attempt_at: datetime | None
+    """
+    When it is due; while it is pending.
+    """
+    created_at: datetime
+    """
+    When it was made.
+    """
+    ended_at: datetime | None
+    """
+    When it was delivered or given up.
+    """
+    ended_reason: str | None
+    """
+    Why it was given up without another attempt, such as a receiver that was removed; otherwise null.
+    """
+    body: str
+    """
+    What is sent, byte for byte; messages of channels are composed from it.
+    """
+
+
+class EventDeliverySummaryReceiver(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    kind: Literal['webhook', 'callback', 'telegram', 'slack', 'email'] | str
+    """
+    A webhook, the callback of one subtask or task, or a channel of the project.
+    """
+    id: str
+    """
+    Of a webhook, its id. Those of callbacks and channels tell them apart.
+    """
+
+
+class EventDeliverySummary(BaseModel):
+    """
+    Fields without a description are those of `EventDelivery`.
+    """
+
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    id: str
+    receiver: EventDeliverySummaryReceiver
+    subject: Reference | None
+    type: str
+    event_id: int | None
+    status: Literal['pending', 'sending', 'delivered', 'failed'] | str
+    """
+    pending: waits for its next attempt. sending: a worker sends it. delivered: the receiver answered 2xx. failed: given up; it can be sent again.
+    """
+    attempts: list[DeliveryAttempt]
+    next_attempt_at: datetime | None
+    created_at: datetime
+    ended_at: datetime | None
+    ended_reason: str | None
 
 
 class Fact(BaseModel):
@@ -4980,59 +5062,6 @@ class Webhook(BaseModel):
     """
 
 
-class WebhookDelivery(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    id: str
-    """
-    The header `webhook-id`: the same in all attempts.
-    """
-    type: str
-    """
-    The type of the event, or `webhook.test`.
-    """
-    event_id: int | None
-    """
-    The position of the event in the log; null for a test.
-    """
-    status: Literal['pending', 'sending', 'delivered', 'failed'] | str
-    """
-    pending: waits for its next attempt. sending: a worker sends it. delivered: the receiver answered 2xx. failed: given up; it can be sent again.
-    """
-    attempts: list[WebhookAttempt]
-    """
-    The last 20 attempts, oldest first.
-    """
-    next_attempt_at: datetime | None
-    """
-    When it is due; while it is pending.
-    """
-    created_at: datetime
-    """
-    When it was made.
-    """
-    ended_at: datetime | None
-    """
-    When it was delivered or given up.
-    """
-    body: str
-    """
-    What is sent, byte for byte.
-    """
-
-
-class WebhookDeliveryList(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    items: list[WebhookDeliverySummary]
-    next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
-
-
 class WebhookList(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -5459,6 +5488,17 @@ class EvaluationSummary(BaseModel):
     review_of: str | None
     judge: Judgement | None
     created_at: datetime
+
+
+class EventDeliveryList(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    items: list[EventDeliverySummary]
+    next_cursor: str | None
+    """
+    The `cursor` of the next page; null on the last.
+    """
 
 
 class HeartbeatRequest(BaseModel):

@@ -1,44 +1,74 @@
-import type { DeliveryStatus } from '@muster/domain'
-import { GIVE_UP_SECONDS } from '@muster/domain'
-import { and, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import { type DeliveryStatus, GIVE_UP_SECONDS, RECEIVER_KINDS, type ReceiverKind } from '@muster/domain'
+import { and, desc, eq, getTableColumns, gte, lt, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { deliveries } from '../../schema/deliveries.ts'
+import { subjectKey } from '../events/events.ts'
 
 const { body: _, ...COLUMNS } = getTableColumns(deliveries)
 
-export type Delivery = typeof deliveries.$inferSelect
+type DeliveryRow = typeof deliveries.$inferSelect
+export type Delivery = DeliveryRow & {
+  /** What its event is about; null for a test. */
+  subject: { kind: string; id: string } | null
+}
 /** As lists show it. */
 export type DeliverySummary = Omit<Delivery, 'body'>
 
+const subject = sql<Delivery['subject']>`${deliveries.body}::json -> 'subject'`
+const WHOLE = { ...getTableColumns(deliveries), subject }
+
 export interface DeliveryFilter {
-  receiverId: string
+  receiverId?: string | undefined
+  receiverKind?: ReceiverKind | undefined
   status?: DeliveryStatus | undefined
+  /** An id, or the name of a guide. */
+  subject?: string | undefined
+  /** Made then or later. */
+  since?: Date | undefined
   beforeId?: string | undefined
   limit: number
 }
 
-/** Newest first. */
-export async function listDeliveries(tx: Tx, projectId: string, { receiverId, status, beforeId, limit }: DeliveryFilter): Promise<DeliverySummary[]> {
-  return await tx.orm
-    .select(COLUMNS)
-    .from(deliveries)
-    .where(
-      and(
-        eq(deliveries.projectId, projectId),
-        eq(deliveries.receiverId, receiverId),
-        status === undefined ? undefined : eq(deliveries.status, status),
-        beforeId === undefined ? undefined : lt(deliveries.id, beforeId),
-      ),
-    )
-    .orderBy(desc(deliveries.id))
-    .limit(limit)
+/** Newest first. Each combination of filters reads an index from its newest end, so that a page costs what it shows; deliveries of all kinds are merged. */
+export async function listDeliveries(tx: Tx, projectId: string, filter: DeliveryFilter): Promise<DeliverySummary[]> {
+  const { receiverId, receiverKind, status, since, beforeId, limit } = filter
+  const isNarrow = receiverId !== undefined || filter.subject !== undefined || status === 'failed'
+  const pageOf = (kind: ReceiverKind | undefined) =>
+    tx.orm
+      .select({ ...COLUMNS, subject: subject.as('subject') })
+      .from(deliveries)
+      .where(
+        and(
+          eq(deliveries.projectId, projectId),
+          kind === undefined ? undefined : eq(deliveries.kind, kind),
+          receiverId === undefined ? undefined : eq(deliveries.receiverId, receiverId),
+          status === undefined ? undefined : eq(deliveries.status, status),
+          filter.subject === undefined ? undefined : eq(deliveries.subjectId, subjectKey(filter.subject)),
+          since === undefined ? undefined : gte(deliveries.id, firstIdSince(since)),
+          beforeId === undefined ? undefined : lt(deliveries.id, beforeId),
+        ),
+      )
+      .orderBy(desc(deliveries.id))
+      .limit(limit)
+  if (isNarrow || receiverKind !== undefined) return await pageOf(receiverKind)
+  const pages = await Promise.all(RECEIVER_KINDS.map(pageOf))
+  return pages
+    .flat()
+    .sort((one, other) => (one.id < other.id ? 1 : -1))
+    .slice(0, limit)
 }
 
-export async function findDelivery(tx: Tx, projectId: string, receiverId: string, id: string): Promise<Delivery | null> {
+/** Ids begin with the milliseconds at which they were made. */
+function firstIdSince(at: Date): string {
+  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+export async function findDelivery(tx: Tx, projectId: string, id: string): Promise<Delivery | null> {
   const [row] = await tx.orm
-    .select()
+    .select(WHOLE)
     .from(deliveries)
-    .where(and(eq(deliveries.projectId, projectId), eq(deliveries.receiverId, receiverId), eq(deliveries.id, id)))
+    .where(and(eq(deliveries.projectId, projectId), eq(deliveries.id, id)))
   return row ?? null
 }
 
@@ -47,12 +77,12 @@ const FROM_NOW = { dueAt: sql`muster_now()`, giveUpAt: sql`muster_now() + ${GIVE
 /** A delivery that belongs to no event. */
 export async function insertTest(
   tx: Tx,
-  row: Pick<Delivery, 'projectId' | 'id' | 'receiverId' | 'kind' | 'destinationId' | 'type' | 'body'>,
+  row: Pick<DeliveryRow, 'projectId' | 'id' | 'receiverId' | 'kind' | 'destinationId' | 'type' | 'body'>,
 ): Promise<Delivery> {
   const [inserted] = await tx.orm
     .insert(deliveries)
     .values({ ...row, isOrdered: false, giveUpAt: FROM_NOW.giveUpAt })
-    .returning()
+    .returning(WHOLE)
   return inserted as Delivery
 }
 
@@ -60,8 +90,8 @@ export async function insertTest(
 export async function sendAgain(tx: Tx, projectId: string, id: string): Promise<Delivery | null> {
   const [row] = await tx.orm
     .update(deliveries)
-    .set({ ...FROM_NOW, status: 'pending', rung: 0, endedAt: null })
+    .set({ ...FROM_NOW, status: 'pending', rung: 0, endedAt: null, endedReason: null })
     .where(and(eq(deliveries.projectId, projectId), eq(deliveries.id, id), sql`${deliveries.status} <> 'sending'`))
-    .returning()
+    .returning(WHOLE)
   return row ?? null
 }

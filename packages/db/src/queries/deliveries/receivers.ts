@@ -62,6 +62,16 @@ export async function findWebhook(tx: Tx, projectId: string, id: string): Promis
   return row ?? null
 }
 
+/** A receiver of any kind, locked until the commit. */
+export async function lockReceiver(tx: Tx, projectId: string, id: string): Promise<Receiver | null> {
+  const [row] = await tx.orm
+    .select(COLUMNS)
+    .from(receivers)
+    .where(and(eq(receivers.projectId, projectId), eq(receivers.id, id)))
+    .for('update')
+  return row ?? null
+}
+
 /** Locks a webhook until the commit. */
 export async function lockWebhook(tx: Tx, projectId: string, id: string): Promise<(Receiver & Secrets) | null> {
   const [row] = await tx.orm
@@ -135,6 +145,13 @@ export async function deleteReceiver(tx: Tx, projectId: string, id: string): Pro
   await tx.orm.delete(receivers).where(and(eq(receivers.projectId, projectId), eq(receivers.id, id)))
 }
 
+export async function listCallbacks(tx: Tx, projectId: string, subjectId: string): Promise<Receiver[]> {
+  return await tx.orm
+    .select(COLUMNS)
+    .from(receivers)
+    .where(and(eq(receivers.projectId, projectId), eq(receivers.kind, 'callback'), eq(receivers.subjectId, subjectId)))
+}
+
 /** Gives the callbacks of one subject to another. */
 export async function moveCallbacks(tx: Tx, projectId: string, fromId: string, toId: string): Promise<void> {
   await tx.orm
@@ -143,17 +160,18 @@ export async function moveCallbacks(tx: Tx, projectId: string, fromId: string, t
     .where(and(eq(receivers.projectId, projectId), eq(receivers.kind, 'callback'), eq(receivers.subjectId, fromId)))
 }
 
-export async function deleteCallbacks(tx: Tx, projectId: string, subjectId: string): Promise<void> {
-  await tx.orm.delete(receivers).where(and(eq(receivers.projectId, projectId), eq(receivers.kind, 'callback'), eq(receivers.subjectId, subjectId)))
-}
-
 /** Lets deliveries reach a destination again at once. */
 export async function closeBreaker(tx: Tx, projectId: string, destinationId: string): Promise<void> {
   await tx.orm.delete(destinations).where(and(eq(destinations.projectId, projectId), eq(destinations.id, destinationId)))
 }
 
 /** Gives up deliveries of a receiver that wait, at most `limit`. */
-export async function endDeliveriesOf(tx: Tx, projectId: string, { id, destinationId }: Pick<Receiver, 'id' | 'destinationId'>, limit: number): Promise<void> {
+export async function endDeliveriesOf(
+  tx: Tx,
+  projectId: string,
+  { id, destinationId }: Pick<Receiver, 'id' | 'destinationId'>,
+  { reason, limit }: { reason: string; limit: number },
+): Promise<void> {
   const waiting = tx.orm
     .select({ id: deliveries.id })
     .from(deliveries)
@@ -162,5 +180,5 @@ export async function endDeliveriesOf(tx: Tx, projectId: string, { id, destinati
     )
     .limit(limit)
     .for('update', { skipLocked: true })
-  await tx.orm.update(deliveries).set({ status: 'failed', endedAt: sql`muster_now()` }).where(inArray(deliveries.id, waiting))
+  await tx.orm.update(deliveries).set({ status: 'failed', endedAt: sql`muster_now()`, endedReason: reason }).where(inArray(deliveries.id, waiting))
 }

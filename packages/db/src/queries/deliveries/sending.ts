@@ -184,12 +184,18 @@ export async function isAnyOpen(database: Database): Promise<boolean> {
   return row?.isOpen === true
 }
 
+const REMOVED = 'Its receiver was removed.'
+const UNREACHED = 'Its receiver was left alone after failures until its time was over.'
+
 /** Gives up waiting deliveries that no worker may send: their receiver is gone or disabled, or their time is over. Returns how many. */
 export async function endUnsendable(database: Database, limit: number): Promise<number> {
   const ended = await database.sql`
-    update deliveries set status = 'failed', ended_at = muster_now() where id in (
-      select d.id from deliveries d left join receivers r on r.id = d.receiver_id left join destinations s on s.id = d.destination_id
+    update deliveries u set status = 'failed', ended_at = muster_now(), ended_reason = e.reason
+    from (
+      select d.id, case when r.id is null then ${REMOVED} when r.status = 'disabled' then r.disabled_reason else ${UNREACHED} end as reason
+      from deliveries d left join receivers r on r.id = d.receiver_id left join destinations s on s.id = d.destination_id
       where d.status = 'pending' and (r.id is null or r.status = 'disabled' or (d.give_up_at < (select muster_now()) and s.paused_until > (select muster_now())))
-      limit ${limit} for update of d skip locked)`
+      limit ${limit} for update of d skip locked
+    ) e where u.id = e.id`
   return ended.count
 }
