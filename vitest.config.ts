@@ -7,23 +7,29 @@ const POSTGRES = './packages/testing/src/global-setup.ts'
 /** Another build of the driver, for scripts/driver-patch.ts. */
 const DRIVER = process.env.MUSTER_TEST_DRIVER
 
-const OUTSIDE = [
-  'agent-sdks',
-  'backup',
-  'cli',
-  'client-folder',
-  'client-packages',
-  'client',
-  'evaluations',
-  'example-*',
-  'judge',
-  'matrix',
-  'mcp-*',
-  'memory',
-  'models',
-  'takeover',
-  'tracing',
+/** What kills, stops and times processes, and what fills the machine by itself. */
+const ALONE = [
+  'claude-code-outages',
+  'cli-terminal',
+  'crash',
+  'dashboard',
+  'deliveries',
+  'followers',
+  'harness',
+  'outages',
+  'project-shares',
+  'races',
+  'schedules',
+  'shutdown',
+  'waiting',
 ].map((name) => `tests/${name}.test.ts`)
+
+/** Tests of the whole system as real processes. */
+const SYSTEM = {
+  globalSetup: [POSTGRES, './tests/harness/build-dashboard.ts'],
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+}
 
 export default defineConfig({
   test: {
@@ -58,29 +64,19 @@ export default defineConfig({
         },
       },
       {
-        // Clients of the whole system, and what waits more than it computes: two files at once, each with processes and a database of its own.
+        // Two files at once, each with processes and a database of its own: they wait as much as they compute.
         test: {
-          name: 'outside',
-          include: OUTSIDE,
-          globalSetup: [POSTGRES],
+          ...SYSTEM,
+          name: 'system',
+          include: ['tests/**/*.test.ts', 'scripts/start.test.ts'],
+          exclude: [...configDefaults.exclude, ...ALONE, 'tests/repository/**', 'tests/docker/**', 'tests/clients/**'],
           maxWorkers: 2,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
           sequence: { groupOrder: 2 },
         },
       },
       {
-        // The whole system as real processes. One file at a time: they fill the machine by themselves.
-        test: {
-          name: 'system',
-          include: ['tests/**/*.test.ts', 'scripts/start.test.ts'],
-          exclude: [...configDefaults.exclude, ...OUTSIDE, 'tests/repository/**', 'tests/docker/**', 'tests/clients/**'],
-          globalSetup: [POSTGRES],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
-          sequence: { groupOrder: 3 },
-        },
+        // One file at a time.
+        test: { ...SYSTEM, name: 'alone', include: ALONE, fileParallelism: false, sequence: { groupOrder: 3 } },
       },
     ],
   },
