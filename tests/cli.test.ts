@@ -1,11 +1,14 @@
-import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { Muster } from '@muster/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type System, startSystem } from './harness/system.ts'
+import { Terminal } from './harness/terminal.ts'
 
 const PROGRAM = fileURLToPath(new URL('../apps/cli/bin/muster.mjs', import.meta.url))
 
@@ -23,7 +26,7 @@ let key: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'muster-cli-'))
-  system = await startSystem({ env: { AUTH: 'keys' } })
+  system = await startSystem({ env: { AUTH: 'keys', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
   key = (await system.mintKey()).key
   muster = new Muster({ url: system.api.address, key })
   environment = { PATH: process.env.PATH, HOME: folder, MUSTER_CONFIG_DIR: join(folder, 'config'), MUSTER_URL: system.api.address, MUSTER_KEY: key }
@@ -86,8 +89,9 @@ describe('work from the command line', () => {
       file,
       JSON.stringify({ title: 'Port the parser', instructions: 'Port it.', acceptance_criteria: ['All tests pass'], required_outputs: ['report'] }),
     )
-    const checked = await cli(['task', 'new', file, '--dry-run'])
-    expect(checked.code).toBe(0)
+    const markdown = `# Port it\n\n${'Port all of it. '.repeat(50)}\n\n## Acceptance criteria\n- All tests pass\n`
+    const [checked] = await json(['task', 'new', '-', '--dry-run'], { input: markdown })
+    expect(checked).toMatchObject({ cleaned: { title: 'Port it', acceptance_criteria: [expect.objectContaining({ text: 'All tests pass' })] } })
     const [task] = await json(['task', 'new', file])
     const id = String(task?.id)
     await muster.tasks.revise(id, 1, { instructions: 'Port it to TypeScript.' })
@@ -115,7 +119,10 @@ describe('work from the command line', () => {
 describe('exit codes', () => {
   const MISSING = '01a21103-27aa-70b2-bb21-b121760f4b0f'
   it.each([
-    [2, 'an unknown command, with the one that was meant', ['shwo'], /Did you mean show/],
+    [2, 'an unknown command, with the one that was meant', ['shwo'], /^muster: unknown command 'shwo'\. Did you mean show\? See muster --help\n$/],
+    [2, 'an argument that is empty, as a variable of a script may be', ['show', ''], /<id> is empty/],
+    [2, 'a name that would be another path', ['cancel', '..'], /<id> cannot be \.\./],
+    [2, 'an address without a protocol', ['ls', '--url', 'localhost:7300'], /no address of a server/],
     [2, 'an option that is no number', ['ls', '-n', 'many'], /--limit must be a whole number from 1 to 100000, not many/],
     [1, 'a value that the server refuses', ['ls', '--status', 'nope'], /must be one of pending/],
     [3, 'what is not there', ['show', MISSING], /There is no subtask and no task/],
@@ -166,7 +173,7 @@ describe('a profile', () => {
     expect((await cli(['ls'], { env: withProfile })).code).toBe(0)
     expect((await cli(['ls', '--url', system.api.address.replace('127.0.0.1', 'localhost')], { env: withProfile })).code).toBe(4)
     expect(await cli(['ls', '--profile', 'there'], { env: withProfile })).toMatchObject({
-      code: 1,
+      code: 2,
       errors: expect.stringMatching(/^muster: There is no profile there; there are here\. [^\n]*\n$/),
     })
     await cli(['profile', 'rm', 'here'], { env })
@@ -214,12 +221,182 @@ describe('output', () => {
     while (!hasEnded) await spawnAct('Write an event')
     expect(text.trim().split('\n')).toEqual([expect.stringContaining('subtask.created')])
   })
+})
 
-  it('completes commands and options for the shell', async () => {
-    expect((await cli(['completion', 'bash'])).out).toContain('complete-words')
+describe('completion', () => {
+  it('has a script for each shell, commands and options for the words so far, and files where an argument is one', async () => {
     expect((await cli(['completion', 'powershell'])).code).toBe(2)
-    const env = { COMP_CWORD: '2', COMP_LINE: 'muster task di', COMP_POINT: '14', SHELL: '/bin/bash' }
-    expect((await cli(['complete-words'], { env })).out.split('\n')).toContain('dispatch')
+    const completed = async (line: string) =>
+      (await cli(['complete-words'], { env: { COMP_CWORD: '2', COMP_LINE: line, COMP_POINT: String(line.length), SHELL: '/bin/bash' } })).out
+    expect(await completed('muster task di')).toBe('diff\ndispatch\n')
+    expect(await completed('muster task new bri')).toBe('__tabtab_complete_files__\n')
+  })
+
+  it.for(['bash', 'zsh', 'fish'])('works in %s, and runs nothing of what is typed', async (shell, { skip }) => {
+    const bin = join(folder, 'bin')
+    const script = join(folder, `completion.${shell}`)
+    await mkdir(bin, { recursive: true })
+    await writeFile(join(bin, 'muster'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`, { mode: 0o755 })
+    await writeFile(script, (await cli(['completion', shell])).out)
+    const env = { ...environment, PATH: `${bin}:${process.env.PATH}` }
+    const run = (...args: string[]) => promisify(execFile)(shell, args, { env, cwd: folder })
+    const isThere = await run('--version').then(
+      () => true,
+      () => false,
+    )
+    if (!isThere) skip(`not run: there is no ${shell} here`)
+    const line = `muster spawn '"; touch ran' '$(touch ran)' --pri`
+    if (shell === 'fish') {
+      await run('--no-execute', script)
+      const { stdout } = await run(
+        '--no-config',
+        '-c',
+        `source ${script}; complete -C 'muster task disp'; complete -C ${JSON.stringify(line).replaceAll('$', '\\$')}`,
+      )
+      expect(stdout).toMatch(/^dispatch\t.*\n--priority\t/)
+    } else {
+      await run('-n', script)
+      const terminal = new Terminal([shell, ...(shell === 'zsh' ? ['-f'] : ['--norc']), '-i'], { env, cwd: folder })
+      terminal.enter(`${shell === 'zsh' ? 'autoload -Uz compinit; compinit -u; ' : ''}source ${script}; echo rea""dy`)
+      await terminal.shows(/^ready/m)
+      terminal.type('muster task disp\t')
+      await terminal.shows('muster task dispatch')
+      terminal.type(`\u0015${line}\t`)
+      await terminal.shows('--priority')
+      terminal.kill()
+    }
+    await expect(stat(join(folder, 'ran'))).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+})
+
+describe('every noun, in words and as JSON', () => {
+  it('eval: what a subtask was worth, the figures, and a verdict of your own', async () => {
+    const [spawned] = await json(['spawn', '--wait', '30', '--runner', 'act', 'Be judged.'])
+    const subtask = String(spawned?.id)
+    const [[evaluation], listed] = await Promise.all([json(['eval', 'ls', '--subtask', subtask]), cli(['eval', 'ls', '--subtask', subtask])])
+    expect(evaluation).toMatchObject({ subtask_id: subtask })
+    expect(listed.out).toMatch(new RegExp(`^ID .*OF\n.*${subtask}\n$`))
+    const [shown, asText, stats, days, flagged, refused] = await Promise.all([
+      json(['eval', 'show', String(evaluation?.id)]),
+      cli(['eval', 'show', String(evaluation?.id)]),
+      json(['eval', 'stats', '--by', 'subagent']),
+      cli(['eval', 'stats']),
+      json(['eval', 'flag', subtask, 'good']),
+      cli(['eval', 'flag', subtask, 'superb']),
+    ])
+    expect(shown).toEqual([expect.objectContaining({ id: evaluation?.id, criteria: expect.any(Array) })])
+    expect(asText.out).toContain(`Of              ${subtask}`)
+    expect(stats).toEqual([expect.objectContaining({ by: 'subagent', groups: expect.any(Array) })])
+    expect(days.out).toMatch(/^DAY +OUTPUTS +SCORED/)
+    expect(flagged).toEqual([{ id: subtask, quality: 'good' }])
+    expect([refused.code, refused.errors]).toEqual([1, expect.stringMatching(/^muster: .*must be one of excellent[^\n]*\n$/)])
+  })
+
+  it('key: what it may do, until it is revoked', async () => {
+    const [created] = await json(['key', 'create', 'reader', '--scopes', 'subtasks:read, tasks:read'])
+    const env = { MUSTER_KEY: String(created?.key) }
+    const [allowed, denied, listed] = await Promise.all([cli(['ls'], { env }), cli(['spawn', 'No'], { env }), cli(['key', 'ls'])])
+    expect([allowed.code, denied.code, denied.errors]).toEqual([0, 4, expect.stringContaining('subtasks:write')])
+    expect(listed.out).toMatch(/active +reader +subtasks:read tasks:read/)
+    expect(listed.out).not.toContain(env.MUSTER_KEY)
+    expect(await json(['key', 'revoke', String(created?.id)])).toEqual([{ id: created?.id, revoked: true }])
+    expect((await cli(['ls'], { env })).code).toBe(4)
+    expect((await cli(['key', 'create', 'x'])).errors).toMatch(/required option '--scopes/)
+  })
+
+  it('webhook: made, tried, sent again, with another secret, and gone', async () => {
+    const [created] = await json(['webhook', 'create', 'https://muster.invalid/hook', '--event', 'task.*'])
+    const id = String(created?.id)
+    expect(created).toMatchObject({ events: ['task.*'], secret: expect.stringMatching(/^whsec_/) })
+    expect((await cli(['webhook', 'ls'])).out).toContain(`${id}  enabled  task.*  https://muster.invalid/hook`)
+    const tried = await cli(['webhook', 'test', id])
+    const delivery = /^(\S+) +pending\n$/.exec(tried.out)?.[1] ?? tried.out
+    const [sent, again, rotated] = await Promise.all([
+      json(['webhook', 'deliveries', id]),
+      cli(['webhook', 'redeliver', id, delivery]),
+      cli(['webhook', 'rotate', id, '--overlap', '60']),
+    ])
+    expect(sent).toEqual([expect.objectContaining({ id: delivery, type: 'webhook.test' })])
+    expect([again.code, rotated.out]).toEqual([0, expect.stringMatching(/^whsec_/)])
+    expect(await json(['webhook', 'rm', id])).toEqual([{ id, deleted: true }])
+    expect((await cli(['webhook', 'deliveries', id])).code).toBe(3)
+    expect((await cli(['webhook', 'create', 'http://127.0.0.1:9/'])).errors).toContain('not a public address')
+  })
+
+  it('tsg: stored, found by an error, and deleted', async () => {
+    const text = await readFile(new URL('../tsgs/module-not-found.md', import.meta.url), 'utf8')
+    const id = String((await json(['tsg', 'put', 'module-not-found', '-'], { input: text }))[0]?.id)
+    const [listed, shown, found] = await Promise.all([
+      json(['tsg', 'ls']),
+      cli(['tsg', 'show', id]),
+      json(['tsg', 'scan', "Error: Cannot find module 'left-pad'"]),
+    ])
+    expect(listed).toEqual([expect.objectContaining({ id })])
+    expect(shown.out).toContain('## ')
+    expect(found).toEqual([expect.objectContaining({ id })])
+    expect((await cli(['tsg', 'rm', id])).out).toBe(`${id}  deleted\n`)
+    expect((await cli(['tsg', 'show', id])).code).toBe(3)
+    expect((await cli(['tsg', 'put', 'x', '-'], { input: 'No front matter.' })).errors).toContain('front matter')
+  })
+
+  it('memory: kept, found, forgotten; usage and events: what was', async () => {
+    const [fact] = await json(['memory', 'learn', 'The', 'parser', 'is', 'in', 'src.', '--tag', 'parser'])
+    const [found, table, runners, byRunner, nothing, first, unknown] = await Promise.all([
+      json(['memory', 'search', 'parser', 'src']),
+      cli(['memory', 'search', 'parser', 'src']),
+      json(['usage', '--by', 'runner']),
+      cli(['usage', '--by', 'runner']),
+      cli(['usage', '--since', 'yesterday']),
+      json(['events', '--after', '0', '-n', '2']),
+      cli(['events', '--type', 'nope', '-n', '1']),
+    ])
+    expect(found).toContainEqual(expect.objectContaining({ id: fact?.id, content: 'The parser is in src.' }))
+    expect(table.out).toMatch(/fact .*The parser is in src\./)
+    expect(runners).toEqual([expect.objectContaining({ by: 'runner', groups: expect.arrayContaining([expect.objectContaining({ key: 'act' })]) })])
+    expect(byRunner.out).toMatch(/^RUNNER +RUNS[\s\S]*^act /m)
+    expect([nothing.code, nothing.errors]).toEqual([1, expect.stringContaining('since must be')])
+    expect(first.map(({ id }) => Number(id))).toEqual([expect.any(Number), expect.any(Number)])
+    expect([unknown.code, unknown.errors]).toEqual([1, expect.stringContaining('type must be one of')])
+    expect(await json(['memory', 'forget', String(fact?.id)])).toEqual([{ id: fact?.id, deleted: true }])
+  })
+
+  it('subagents: imported with a line for each file, shown, deleted', async () => {
+    const agents = join(folder, 'agents')
+    await mkdir(agents)
+    await writeFile(join(agents, 'reviewer.md'), '---\nname: reviewer\ndescription: Reviews\n---\nYou review.\n')
+    await writeFile(join(agents, 'broken.md'), '---\nname: broken\n')
+    const imported = await cli(['subagents', 'import', agents])
+    expect([imported.code, imported.out]).toEqual([1, expect.stringMatching(/^refused +broken +broken\.md +line 1: .*\nimported +reviewer/m)])
+    const [listed, shown] = await Promise.all([json(['subagents', 'ls']), cli(['subagents', 'show', 'reviewer'])])
+    expect(listed).toContainEqual(expect.objectContaining({ name: 'reviewer' }))
+    expect(shown.out).toMatch(/^Name +reviewer[\s\S]*You review\./)
+    expect(await json(['subagents', 'rm', 'reviewer'])).toEqual([{ name: 'reviewer', deleted: true }])
+    expect((await cli(['subagents', 'show', 'reviewer'])).code).toBe(3)
+    expect((await cli(['subagents', 'import', join(folder, 'nowhere')])).errors).toContain('cannot be read')
+  })
+
+  it('task, ask and schedule: what is left of them', async () => {
+    const [task] = await json(['task', 'new', '--title', 'Review', '--instructions', 'Review it.', '--review', 'manual'])
+    const id = String(task?.id)
+    const [dispatched] = await json(['task', 'dispatch', id, '--runner', 'external'])
+    expect((await cli(['task', 'note', id, 'Be brief.'])).out).toMatch(/ queued\n$/)
+    const question = await muster.tasks.ask(id, { prompt: 'Which port?' })
+    expect((await cli(['ask', 'ls'])).out).toContain('Which port?')
+    expect((await cli(['ask', 'answer', question.id, '5432'])).out).toBe('answered\n')
+    expect(await json(['ask', 'show', question.id])).toEqual([expect.objectContaining({ status: 'answered' })])
+    expect((await cli(['task', 'review', id, 'yes'])).code).toBe(2)
+    const none = '01a21103-27aa-70b2-bb21-b121760f4b0f'
+    const cancelled = await cli(['cancel', none, String(dispatched?.id)])
+    expect([cancelled.code, cancelled.out]).toEqual([3, expect.stringContaining('cancelled')])
+    const [schedule] = await json(['schedule', '--yes', 'every day at 08:00', 'Sum up', '--runner', 'external'])
+    const of = String(schedule?.id)
+    expect((await cli(['schedule', 'pause', of])).out).toBe(`${of}  paused\n`)
+    expect((await cli(['schedule', 'resume', of])).out).toBe(`${of}  active\n`)
+    expect((await cli(['schedule', 'trigger', of])).out).toMatch(/^\S+ {2}pending\n$/)
+    const [runs, shown] = await Promise.all([json(['schedule', 'runs', of]), cli(['schedule', 'show', of])])
+    expect(runs).toEqual([expect.objectContaining({ manual: true, outcome: 'fired' })])
+    expect(shown.out).toContain('Every day at 08:00')
+    await cli(['schedule', 'rm', of])
   })
 })
 

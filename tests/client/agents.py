@@ -36,9 +36,16 @@ muster = Muster(URL, KEY)
 openai = OpenAI(base_url=OPENAI, api_key="none")
 anthropic = Anthropic(base_url=ANTHROPIC, api_key="none")
 chat, responses, claude = (muster.brief(session) for session in ("openai-chat-python", "openai-responses-python", "anthropic-python"))
-converse(chat.session, lambda messages: with_openai(chat, openai.chat.completions.create, model="m", messages=messages).choices[0].message.content)
+converse(chat.session, lambda messages: with_openai(chat, openai.chat.completions.create, model="m", messages=messages).choices[0].message.content or "")
 converse(responses.session, lambda messages: with_openai(responses, openai.responses.create, model="m", input=messages).output_text)
-converse(claude.session, lambda messages: with_anthropic(claude, anthropic.messages.create, model="m", max_tokens=100, messages=messages).content[0].text)
+
+
+def claude_text(messages: Messages) -> str:
+    message = with_anthropic(claude, anthropic.messages.create, model="m", max_tokens=100, messages=messages)
+    return "".join(block.text for block in message.content if block.type == "text")
+
+
+converse(claude.session, claude_text)
 
 
 async def asynchronously() -> None:

@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import unittest
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import httpx
 
-from muster_client import Muster, MusterError
+from muster_client import AsyncMuster, Muster, MusterError, Run
+from muster_client.models import WordedUpdate
 from muster_client.openai import with_brief
 
 Reply = Callable[[httpx.Request], httpx.Response]
+Work = Callable[[Run], Awaitable[str]]
+
+AT = "2026-03-02T08:00:00Z"
+SUBTASK: dict[str, Any] = {
+    **{name: None for name in ["parent_session_id", "task_id", "task_revision", "schedule_id", "subagent", "final_outcome", "result", "summary", "error"]},
+    **{name: None for name in ["outputs", "worker_id", "model", "resume_of", "revision_of", "evaluation", "duration_ms", "waiting_for", "started_at"]},
+    **{name: None for name in ["completed_at", "cancel_requested_at"]},
+    **{name: 0 for name in ["attempt", "failures", "max_attempts", "timeout_seconds", "revision_round", "max_revisions", "lost_ms", "waited_ms"]},
+    **{name: False for name in ["background", "result_truncated", "notify"]},
+    **{"id": "s1", "agent_id": "a", "session_id": "x", "task": "Look.", "priority": "normal", "status": "completed", "required_outputs": [], "runner": "external"},
+    "budget": {"max_steps": 1, "max_tokens": None, "max_cost_usd": None},
+    "usage": {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0, "steps": 0, "tool_calls": 0},
+    "created_at": AT,
+    "metadata": {},
+}
+CLAIMED: dict[str, Any] = {
+    "subtask": SUBTASK,
+    "session_id": "x",
+    "credential": "c",
+    "traceparent": None,
+    "lease": {"token": "t", "attempt": 1, "expires_at": AT},
+    "brief": {"text": "Look.", "task": "Look.", "criteria": [], "required_outputs": [], "revision": None, "feedback": None, "subagent": None, "continuation": None},
+}
+UPDATE: dict[str, Any] = {
+    **{name: None for name in ["task_id", "diff", "revision", "delivered_to", "delivered_at", "acknowledged_at"]},
+    **{"id": "u1", "update_id": "u1", "subtask_id": "s1", "update_type": "message", "fields": [], "delivery": "next_step", "status": "delivered"},
+    **{"content": "Leave the tests out.", "text": "Leave the tests out.", "created_at": AT, "sender": {"kind": "key", "id": "k1", "name": None}},
+}
 
 
 def answer(status: int, body: object, **headers: str) -> Reply:
@@ -117,6 +147,70 @@ class Streams(unittest.TestCase):
 
     def test_end_where_the_server_says_that_there_is_no_more(self) -> None:
         self.assertEqual(list(Server(answer(204, None)).muster().subtasks.handle("s1").events(after=9)), [])
+
+
+    def test_wait_for_a_server_that_closes_them_and_goes_away(self) -> None:
+        server = Server(stream(), lose, lose, answer(200, SUBTASK), stream())
+        self.assertEqual(list(server.muster(retries=0).subtasks.handle("s1").events()), [])
+        self.assertEqual(len(server.requests), 4)
+
+
+class Workers(unittest.IsolatedAsyncioTestCase):
+    async def run_one(self, work: Work, updates: Sequence[Mapping[str, Any]] = ()) -> list[tuple[str, Any]]:
+        """What a worker sends about its only run."""
+        calls: list[tuple[str, Any]] = []
+
+        def reply(request: httpx.Request) -> httpx.Response:
+            verb = request.url.path.rsplit("/", 1)[-1]
+            calls.append((verb, json.loads(request.content)))
+            if verb == "claim":
+                claims = [called for called, _ in calls].count("claim")
+                return httpx.Response(200, json=CLAIMED) if claims == 1 else httpx.Response(204)
+            if verb == "heartbeat":
+                return httpx.Response(200, json={"expires_at": "2026-03-02T08:01:00Z", "cancel_requested": False, "updates": updates})
+            return httpx.Response(200, json=SUBTASK)
+
+        async with AsyncMuster("http://muster.test", http=httpx.AsyncClient(transport=httpx.MockTransport(reply)), retries=0) as muster:
+            worker = muster.worker("external", work)
+            working = asyncio.create_task(worker.run())
+            while not any(verb in ("complete", "fail", "release") for verb, _ in calls):
+                self.assertFalse(working.done())
+                await asyncio.sleep(0)
+            await worker.stop()
+            self.assertTrue(worker._idle.is_set())
+            await working
+        return [call for call in calls if call[0] not in ("claim", "heartbeat")]
+
+    async def test_store_why_an_attempt_failed_also_where_its_steps_cannot_be_sent(self) -> None:
+        async def work(run: Run) -> str:
+            run.step("message", object())
+            raise ValueError("It broke.")
+
+        self.assertEqual(await self.run_one(work), [("fail", {"lease_token": "t", "error": "It broke.", "retryable": True})])
+
+    async def test_store_that_a_work_failed_which_was_cancelled_by_something_else(self) -> None:
+        async def work(run: Run) -> str:
+            raise asyncio.CancelledError
+
+        [(verb, body)] = await self.run_one(work)
+        self.assertEqual((verb, body["retryable"]), ("fail", True))
+
+    async def test_acknowledge_an_update_when_the_listener_has_been_awaited(self) -> None:
+        heard: list[str] = []
+
+        async def work(run: Run) -> str:
+            async def hear(update: WordedUpdate) -> None:
+                await asyncio.sleep(0)
+                heard.append(update.content)
+
+            run.on_update(hear)
+            await run.checkpoint()
+            while not run._acknowledged:
+                await asyncio.sleep(0)
+            return run._acknowledged[0]
+
+        [(_, body)] = await self.run_one(work, [UPDATE])
+        self.assertEqual((heard, body["result"]), (["Leave the tests out."], "u1"))
 
 
 class Briefs(unittest.TestCase):

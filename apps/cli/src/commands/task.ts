@@ -82,7 +82,7 @@ function addWriting(task: Command): void {
     .option('--instructions <text>')
     .option('--criterion <text>', 'what must hold; may be repeated', repeated)
     .option('--output <name>', 'what must be delivered; may be repeated', repeated)
-    .option('--review <mode>', 'none, auto or human')
+    .option('--review <mode>', 'none, auto or manual')
     .option('--dry-run', 'say what Muster makes of it, and create nothing')
     .addHelpText(
       'after',

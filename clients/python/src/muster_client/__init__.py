@@ -1,5 +1,6 @@
 """The client of Muster, the control plane for sub-agents: ``Muster`` blocks, ``AsyncMuster`` is for asyncio."""
 
+from . import models
 from ._async.brief import AsyncSessionBrief
 from ._async.client import AsyncMuster
 from ._async.subtask import AsyncSubtaskHandle
@@ -8,7 +9,6 @@ from ._sync.brief import SessionBrief
 from ._sync.client import Muster
 from ._sync.subtask import SubtaskHandle
 from .errors import MusterError
-from .generated import models
 
 __all__ = [
     "AsyncMuster",

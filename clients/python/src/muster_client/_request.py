@@ -139,7 +139,7 @@ def error_of_transport(request: Request, error: httpx.HTTPError) -> MusterError:
 
 def backoff_seconds(count: int) -> float:
     """How long to wait before try ``count`` + 1: twice as long each time, and a random part of it, so that clients do not return at once."""
-    return float(min(8.0, 0.25 * 2**count) * (0.5 + random.random() / 2))
+    return float(min(8.0, 0.25 * 2 ** min(count, 10)) * (0.5 + random.random() / 2))
 
 
 def patience(error: MusterError, failures: int) -> float:

@@ -146,6 +146,12 @@ describe('events', () => {
     expect(followed).toEqual(['step', 'event'])
   })
 
+  it('wait for a server that closes them and goes away for longer than a call is repeated', async () => {
+    const { url, requests } = await serve(stream(''), dropped, dropped, json(200, { status: 'completed' }))
+    for await (const _ of new Muster({ url, retries: 0 }).subtasks.handle('s1').events()) expect.unreachable()
+    expect(requests).toHaveLength(4)
+  })
+
   it('end with 204, with an error that no repetition mends, and by the signal', async () => {
     const ended = await serve((_, response) => void response.writeHead(204).end())
     for await (const _ of new Muster({ url: ended.url }).subtasks.handle('s1').events({ after: 9 })) expect.unreachable()

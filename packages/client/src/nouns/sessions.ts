@@ -27,10 +27,12 @@ export class Inbox extends Noun {
    * was left or died, is delivered again after a minute.
    */
   async *claim(session: string, { signal, limit = 1, pollMs }: ClaimOptions = {}): AsyncGenerator<InboxItem> {
+    // A loop that waits for more waits for a server that is away, too.
+    const options = { signal, ...(pollMs === undefined ? {} : { retries: Number.POSITIVE_INFINITY }) }
     for (;;) {
-      const { items, claim_id } = await this.call('claimInbox', { path: { id: session }, body: { limit, ack: 'manual' } }, { signal })
+      const { items, claim_id } = await this.call('claimInbox', { path: { id: session }, body: { limit, ack: 'manual' } }, options)
       yield* items
-      if (claim_id !== null) await this.acknowledge(session, claim_id, { signal })
+      if (claim_id !== null) await this.acknowledge(session, claim_id, options)
       if (items.length > 0) continue
       if (pollMs === undefined) return
       await pause(pollMs, signal)

@@ -42,7 +42,8 @@ export class SubtaskHandle {
 
   /** Its events from the first, until it ends. */
   events(options: FollowOptions = {}): AsyncGenerator<Event> {
-    const isOver = async () => FINAL.has((await this.get({ signal: options.signal })).status)
+    // A server that closes its streams goes away: it is waited for, as the stream is.
+    const isOver = async () => FINAL.has((await this.get({ signal: options.signal, retries: Number.POSITIVE_INFINITY })).status)
     return followEvents(this.#transport, 'streamSubtaskEvents', { path: { id: this.id } }, { ...options, isOver })
   }
 

@@ -49,6 +49,8 @@ export class Run {
   readonly #listeners = new Set<(update: WordedUpdate) => unknown>()
   readonly #seen = new Set<string>()
   #unread: WordedUpdate[] = []
+  /** The worker stops, also where the run was to stop for another reason before. */
+  #isLeaving = false
   #beating: Promise<void> = Promise.resolve()
 
   constructor(claimed: ClaimedSubtask, leaseSeconds: number, transport: Transport, muster: Api) {
@@ -94,7 +96,7 @@ export class Run {
 
   /** Asks the parent session, and waits for the answer while the run keeps its place and its lease. `suspend` waits without a process. */
   async ask(question: BodyOf<'askAboutSubtask'>): Promise<Question> {
-    const { id } = await this.muster.subtasks.ask(this.id, question, { signal: this.signal })
+    const { id } = await this.#ask(question)
     return this.muster.questions.closed(id, { signal: this.signal })
   }
 
@@ -103,7 +105,7 @@ export class Run {
    * and the answer in its prompt.
    */
   async suspend(question: BodyOf<'askAboutSubtask'>, continuation: string): Promise<Suspended> {
-    const { id } = await this.muster.subtasks.ask(this.id, question, { signal: this.signal })
+    const { id } = await this.#ask(question)
     await this.#flush()
     await this.#write('waitForAnswer', { question_id: id, continuation })
     return new Suspended(id)
@@ -121,6 +123,7 @@ export class Run {
 
   /** Tells the work to stop. */
   stop(reason: unknown): void {
+    if (reason instanceof RunStopped && reason.why === 'worker_stopped') this.#isLeaving = true
     this.#stopping.abort(reason)
   }
 
@@ -139,6 +142,11 @@ export class Run {
   /** Ends the heartbeats. */
   end(): void {
     this.#over.abort()
+  }
+
+  /** A server that is away is waited for, until the work is to stop. */
+  #ask(question: BodyOf<'askAboutSubtask'>): Promise<Question> {
+    return this.muster.subtasks.ask(this.id, question, { signal: this.signal, retries: Number.POSITIVE_INFINITY })
   }
 
   /** Sends everything that was reported. */
@@ -184,8 +192,7 @@ export class Run {
           throw new RunStopped('lease_lost')
         }
         // A worker that stops does not wait for a server that is away: the lease runs out.
-        const isStopping = this.signal.reason instanceof RunStopped && this.signal.reason.why === 'worker_stopped'
-        if (isStopping || !MusterError.is(error) || !error.retryable) throw error
+        if (this.#isLeaving || !MusterError.is(error) || !error.retryable) throw error
         await pause(Math.max(backoffMs(failures), (error.retryAfterSeconds ?? 0) * 1000))
       }
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, TypeVar
@@ -414,12 +415,14 @@ class AsyncInbox(AsyncNoun):
 
         What was not acknowledged, because the loop raised, was left or died, is delivered again after a minute. With ``poll_seconds`` it waits for more.
         """
+        # A loop that waits for more waits for a server that is away, too.
+        retries = None if poll_seconds is None else sys.maxsize
         while True:
-            page = await self.claim_page(session, limit=limit, ack="manual")
+            page = await self._call("claimInbox", m.ClaimedInbox, path={"id": session}, body={"limit": limit, "ack": "manual"}, retries=retries)
             for item in page.items:
                 yield item
             if page.claim_id is not None:
-                await self.acknowledge(session, page.claim_id)
+                await self._call("acknowledgeInbox", NoneType, path={"id": session, "claim_id": page.claim_id}, retries=retries)
             if page.items:
                 continue
             if poll_seconds is None:

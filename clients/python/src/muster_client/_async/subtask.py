@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -39,7 +40,9 @@ class AsyncSubtaskHandle:
         """Its events from the first, until it ends."""
 
         async def is_over() -> bool:
-            return (await self.get()).status in FINAL
+            # A server that closes its streams goes away: it is waited for, as the stream is.
+            subtask = await self._transport.call("getSubtask", m.Subtask, path=self._path, retries=sys.maxsize)
+            return subtask.status in FINAL
 
         async for event in follow_events(self._transport, "streamSubtaskEvents", after=after, path=self._path, is_over=is_over):
             yield event
@@ -50,8 +53,8 @@ class AsyncSubtaskHandle:
         last_seq = 0
         async for event in self.events(after):
             while True:
-                # The last page again, because it may have grown since.
-                page = await self._transport.call("listSubtaskSteps", dict[str, Any], path=self._path, query={"cursor": cursor})
+                # The last page again, because it may have grown since. The events outlive an outage, and so must what is read between two of them.
+                page = await self._transport.call("listSubtaskSteps", dict[str, Any], path=self._path, query={"cursor": cursor}, retries=sys.maxsize)
                 steps, next_cursor = shared.items_of(m.Step, page)
                 for step in steps:
                     if step.seq > last_seq:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -68,8 +70,11 @@ class Run:
         self._unread: list[m.WordedUpdate] = []
         self._seen: set[str] = set()
         self._listener: Callable[[m.WordedUpdate], object] | None = None
+        self._hearing: set[asyncio.Future[None]] = set()
         self._beating = asyncio.Lock()
-        self._task: asyncio.Task[Any] | None = None
+        self._task: asyncio.Future[Any] | None = None
+        #: The worker stops, also where the run was to stop for another reason before.
+        self._is_leaving = False
 
     def step(self, kind: str, content: Any) -> None:
         """Adds a step to the transcript. It is sent with the next heartbeat or checkpoint."""
@@ -81,7 +86,10 @@ class Run:
             self._usage[name] = self._usage.get(name, 0) + value if isinstance(value, (int, float)) else value
 
     def on_update(self, listener: Callable[[m.WordedUpdate], object]) -> None:
-        """Calls the listener with each update, which is thereby acknowledged. Without a listener, ``checkpoint`` returns updates."""
+        """Calls the listener with each update, which is acknowledged when the listener, or what it returns to be awaited, is done.
+
+        Without a listener, ``checkpoint`` returns updates.
+        """
         self._listener = listener
         waiting, self._unread = self._unread, []
         for update in waiting:
@@ -98,18 +106,25 @@ class Run:
 
     async def ask(self, prompt: str, **fields: Any) -> m.Question:
         """Asks the parent session, and waits for the answer while the run keeps its place and its lease. ``suspend`` waits without a process."""
-        question = await self.muster.subtasks.ask(self.id, prompt=prompt, **fields)
+        question = await self._ask(prompt, fields)
         return await self.muster.questions.closed(question.id)
 
     async def suspend(self, continuation: str, prompt: str, **fields: Any) -> Suspended:
         """Asks, and ends this attempt until the answer is there. The next attempt has ``continuation``, and the answer in its prompt."""
-        question = await self.muster.subtasks.ask(self.id, prompt=prompt, **fields)
+        question = await self._ask(prompt, fields)
         await self._flush()
         await self._write("waitForAnswer", {"question_id": question.id, "continuation": continuation})
         return Suspended()
 
+    async def _ask(self, prompt: str, fields: Mapping[str, Any]) -> m.Question:
+        # A server that is away is waited for, until the work is to stop.
+        body = {"prompt": prompt, **fields}
+        return await self.muster._transport.call("askAboutSubtask", m.Question, path={"id": self.id}, body=body, retries=sys.maxsize)
+
     def stop(self, reason: BaseException) -> None:
         """Tells the work to stop, by cancelling its task."""
+        if isinstance(reason, RunStopped) and reason.why == "worker_stopped":
+            self._is_leaving = True
         if self.stopped is None:
             self.stopped = reason
             if self._task is not None:
@@ -121,13 +136,18 @@ class Run:
         task = asyncio.ensure_future(work(self))
         self._task = task
         try:
-            return await task
+            await asyncio.wait([task])
         except asyncio.CancelledError:
-            if self.stopped is None:
-                raise
-            raise self.stopped from None
+            # The worker itself is cancelled: the work ends first.
+            task.cancel()
+            await asyncio.wait([task])
+            raise
         finally:
             self._task = None
+        if task.cancelled():
+            # What cancels itself fails as what raises.
+            raise self.stopped or RuntimeError("The work was cancelled, and not by its worker.")
+        return task.result()
 
     async def _keep_alive(self) -> None:
         while True:
@@ -178,8 +198,7 @@ class Run:
                     self.stop(RunStopped("lease_lost"))
                     raise RunStopped("lease_lost") from error
                 # A worker that stops does not wait for a server that is away: the lease runs out.
-                is_stopping = isinstance(self.stopped, RunStopped) and self.stopped.why == "worker_stopped"
-                if is_stopping or not error.retryable:
+                if self._is_leaving or not error.retryable:
                     raise
                 await asyncio.sleep(shared.patience(error, failures))
                 failures += 1
@@ -188,8 +207,20 @@ class Run:
         if self._listener is None:
             self._unread.append(update)
             return
-        self._listener(update)
-        self._acknowledged.append(update.id)
+        heard = self._listener(update)
+        if not inspect.isawaitable(heard):
+            self._acknowledged.append(update.id)
+            return
+        hearing = asyncio.ensure_future(self._hear(heard, update.id))
+        self._hearing.add(hearing)
+        hearing.add_done_callback(self._hearing.discard)
+
+    async def _hear(self, heard: Awaitable[object], id: str) -> None:
+        try:
+            await heard
+            self._acknowledged.append(id)
+        except Exception as error:
+            self.stop(error)
 
 
 class Worker:
@@ -216,10 +247,13 @@ class Worker:
         self._concurrency = concurrency
         self._lease_seconds = lease_seconds
         self._stopping = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._runs: dict[asyncio.Task[None], Run] = {}
 
     async def run(self) -> None:
         """Works until it is stopped. Raises MusterError if the server refuses it, such as with ``forbidden``. If its task is cancelled, it returns what it holds."""
+        self._idle.clear()
         try:
             await self._claim_until_stopped()
         except asyncio.CancelledError:
@@ -228,6 +262,7 @@ class Worker:
         finally:
             if self._runs:
                 await asyncio.wait(self._runs)
+            self._idle.set()
 
     async def stop(self, grace_seconds: float | None = None) -> None:
         """Claims no more, and returns when the runs have ended.
@@ -238,8 +273,8 @@ class Worker:
         if self._runs:
             await asyncio.wait(self._runs, timeout=grace_seconds)
         self._stop_runs()
-        if self._runs:
-            await asyncio.wait(self._runs)
+        # A claim that was under way may be granted still: what it brings is returned.
+        await self._idle.wait()
 
     def _stop_runs(self) -> None:
         self._stopping.set()
@@ -312,8 +347,8 @@ class Worker:
         try:
             try:
                 await run._flush()
-            except MusterError:
-                # Reports that cannot be stored must not keep the end from being stored.
+            except Exception:
+                # Reports that cannot be stored, or sent at all, must not keep the end from being stored.
                 pass
             if why == "worker_stopped":
                 await run._write("releaseSubtask", {})

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+import sys
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -415,12 +416,14 @@ class Inbox(Noun):
 
         What was not acknowledged, because the loop raised, was left or died, is delivered again after a minute. With ``poll_seconds`` it waits for more.
         """
+        # A loop that waits for more waits for a server that is away, too.
+        retries = None if poll_seconds is None else sys.maxsize
         while True:
-            page = self.claim_page(session, limit=limit, ack="manual")
+            page = self._call("claimInbox", m.ClaimedInbox, path={"id": session}, body={"limit": limit, "ack": "manual"}, retries=retries)
             for item in page.items:
                 yield item
             if page.claim_id is not None:
-                self.acknowledge(session, page.claim_id)
+                self._call("acknowledgeInbox", NoneType, path={"id": session, "claim_id": page.claim_id}, retries=retries)
             if page.items:
                 continue
             if poll_seconds is None:

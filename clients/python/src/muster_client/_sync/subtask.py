@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,7 +41,9 @@ class SubtaskHandle:
         """Its events from the first, until it ends."""
 
         def is_over() -> bool:
-            return (self.get()).status in FINAL
+            # A server that closes its streams goes away: it is waited for, as the stream is.
+            subtask = self._transport.call("getSubtask", m.Subtask, path=self._path, retries=sys.maxsize)
+            return subtask.status in FINAL
 
         for event in follow_events(self._transport, "streamSubtaskEvents", after=after, path=self._path, is_over=is_over):
             yield event
@@ -51,8 +54,8 @@ class SubtaskHandle:
         last_seq = 0
         for event in self.events(after):
             while True:
-                # The last page again, because it may have grown since.
-                page = self._transport.call("listSubtaskSteps", dict[str, Any], path=self._path, query={"cursor": cursor})
+                # The last page again, because it may have grown since. The events outlive an outage, and so must what is read between two of them.
+                page = self._transport.call("listSubtaskSteps", dict[str, Any], path=self._path, query={"cursor": cursor}, retries=sys.maxsize)
                 steps, next_cursor = shared.items_of(m.Step, page)
                 for step in steps:
                     if step.seq > last_seq:

@@ -1,0 +1,3 @@
+"""The documents of the API, as openapi.yaml describes them."""
+
+from .generated.models import *
