@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { buildDashboard } from '../scripts/system/dashboard.ts'
-import { openBrowser, openPage } from './harness/browser.ts'
+import { openBrowser, openPage, settled } from './harness/browser.ts'
+import { fillHostile, readScreen } from './harness/hostile.ts'
 import { startOwnPostgres } from './harness/own-postgres.ts'
 import { type System, startSystem } from './harness/system.ts'
 
@@ -17,8 +19,6 @@ let errors: string[]
 
 const open = (path: string) => page.goto(`${system.api.address}/ui${path}`)
 const seen = (text: string | RegExp) => page.getByText(text).first().waitFor()
-/** Everything that the screen reads has arrived. The stream of events never ends, so that the network is never idle. */
-const settled = (shown: Page) => expect.poll(() => shown.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0)
 /** Starts a subtask with the form of the page. Leaves its screen open. */
 async function spawn(task: string, runner: string, more: { metadata?: unknown; session?: string; attempts?: number } = {}, shown = page): Promise<string> {
   await shown.getByRole('link', { name: 'New subtask' }).first().click()
@@ -37,7 +37,14 @@ const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).
 beforeAll(async () => {
   await buildDashboard(() => {})
   browser = await openBrowser()
-  system = await startSystem({ env: { SUBTASK_MAX_CONCURRENT: '10', SUBTASK_WORKERS: '10', SUBTASK_LEASE_SECONDS: '2' } })
+  system = await startSystem({
+    env: {
+      SUBTASK_MAX_CONCURRENT: '10',
+      SUBTASK_WORKERS: '10',
+      SUBTASK_LEASE_SECONDS: '2',
+      SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`,
+    },
+  })
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   ;({ page, errors } = await openPage(context))
 })
@@ -329,50 +336,90 @@ describe('through the page alone', () => {
 })
 
 describe('text of agents', () => {
-  const PAYLOADS = [
-    '<script>window.hacked = true</script>',
-    '<img src=x onerror="window.hacked = true">',
-    '[click](javascript:window.hacked=true)',
-    '![x](javascript:window.hacked=true)',
-    '<svg onload="window.hacked = true"></svg>',
-    '"><iframe srcdoc="<script>parent.hacked = true</script>"></iframe>',
-    '<a href="data:text/html,<script>opener.hacked=true</script>">x</a>',
-    '![remote](https://tracker.example/pixel.png)',
-  ]
-
-  it('runs nothing and loads nothing, in every field that an agent can write', async () => {
-    const text = PAYLOADS.join('\n\n')
+  it('runs nothing, loads nothing and leads nowhere, in every field that an agent can write, on every screen', async () => {
     const requested: string[] = []
     page.on('request', (request) => requested.push(request.url()))
-    const { id } = await system.client.spawn({
-      task: text,
-      runner: 'act',
-      agent_id: 'hostile <b>agent</b>',
-      metadata: { acts: [{ line: text }, { output: 'report', value: text }, { result: `${text}\n\n<npl-block type="reflection">\n✅ ${text}\n</npl-block>` }] },
-    })
-    await system.client.ended(id)
-    const held = await system.client.spawn({ task: 'Hold for hostile questions.', runner: 'hold' })
-    await system.ledger.written(held.id, 'start', 1)
-    await system.client.ok('POST', `/subtasks/${held.id}/questions`, {
-      body: { prompt: text, options: [{ id: 'a', label: PAYLOADS[1], description: PAYLOADS[0] }] },
-    })
-    await system.client.ok('POST', `/subtasks/${held.id}/updates`, { body: { content: text } })
-    await system.client.ok('POST', '/memory/facts', { body: { content: `hostile ${text}` } })
-    for (const path of [`/subtasks/${id}`, '/', '/subtasks', '/questions', `/subtasks/${held.id}`, '/evaluations']) {
+    page.on('dialog', (dialog) => errors.push(`a dialog: ${dialog.message()}`))
+    const { written, pages } = await fillHostile(system)
+    const left = new Set(written)
+    const wrong: Record<string, string[]> = {}
+    for (const { path, words } of pages) {
       await open(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await settled(page)
-      for (const tab of await page.getByRole('tab').all()) await tab.click()
+      if (words !== undefined) {
+        await page.getByLabel('Words').fill(words)
+        await page.getByText('Best first').waitFor()
+      }
+      const found = await readScreen(page, left)
+      if (found.length > 0) wrong[path] = found
     }
-    await open('/memory')
-    await page.getByLabel('Words').fill('hostile')
-    await seen(/hostile/)
-    expect(await page.evaluate('window.hacked')).toBeUndefined()
+    expect(wrong).toEqual({})
+    expect([...left]).toEqual([])
     expect(requested.filter((url) => !url.startsWith(system.api.address))).toEqual([])
-    const links = await page.locator('a[target=_blank]').evaluateAll((found) => found.map((link) => link.getAttribute('rel') ?? ''))
-    expect(links.every((rel) => rel.includes('noopener'))).toBe(true)
-    system.ledger.release(held.id)
-    await system.client.ended(held.id)
+    // Had a text become any of these, it would have been noticed.
+    await page.evaluate(`document.querySelector('main').append(
+      Object.assign(document.createElement('a'), { href: 'javascript:1' }),
+      Object.assign(new Image(), { src: 'https://tracker.example/pixel.png' }))`)
+    expect(await readScreen(page, left)).toEqual(expect.arrayContaining(['link to javascript:1', 'src=https://tracker.example/pixel.png']))
+    await expect.poll(() => errors.join()).toContain('tracker.example')
+    errors.length = 0
+  })
+})
+
+describe('what is live', () => {
+  const spawnSeen = async (task: string, ...tabs: Page[]) => {
+    const { id } = await system.client.spawn({ task, runner: 'hold' })
+    for (const tab of tabs) await tab.getByRole('link', { name: task }).first().waitFor()
+    system.ledger.release(id)
+    await system.client.ended(id)
+  }
+
+  it('misses nothing that happens while a page loads and before its stream of events begins', async () => {
+    const [early, begin] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const context = await browser.newContext()
+    const { page: late } = await openPage(context)
+    await late.route(/\/events(\?|$)/, async (route) => {
+      early.resolve()
+      await begin.promise
+      await route.continue()
+    })
+    await late.goto(`${system.api.address}/ui/subtasks`)
+    await early.promise
+    await late.getByRole('heading', { name: 'Subtasks', level: 1 }).waitFor()
+    await settled(late)
+    // Nobody claims it: no event follows.
+    const { id } = await system.client.spawn({ task: 'Begin before the stream.', runner: 'external' })
+    begin.resolve()
+    await late.getByRole('link', { name: 'Begin before the stream.' }).waitFor()
+    await context.close()
+    await system.client.cancel(id)
+  })
+
+  it('comes over one connection for all tabs; another tab takes over from one that hangs, and from one that is closed', async () => {
+    const context = await browser.newContext()
+    let streams = 0
+    context.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/events') streams += 1
+    })
+    const tabs: Page[] = []
+    for (const path of ['/', '/subtasks', '/']) {
+      const { page: tab } = await openPage(context)
+      await tab.goto(`${system.api.address}/ui${path}`)
+      await tab.getByRole('heading', { level: 1 }).waitFor()
+      await settled(tab)
+      tabs.push(tab)
+    }
+    const [first, second, third] = tabs as [Page, Page, Page]
+    await spawnSeen('Seen by three tabs.', first, second, third)
+    expect(streams).toBe(1)
+    const hanging = first.evaluate('for (const sinceMs = performance.now(); performance.now() < sinceMs + 60_000; );').catch(() => undefined)
+    await spawnSeen('Seen although a tab hangs.', second, third)
+    await second.close()
+    await third.bringToFront()
+    await spawnSeen('Seen although a tab is closed.', third)
+    await context.close()
+    await hanging
   })
 })
 
@@ -388,7 +435,7 @@ describe('access', () => {
 })
 
 describe('with keys', () => {
-  it('a page asks for one, keeps none, and asks again when it is revoked', async () => {
+  it('a page asks for one, keeps none, and asks again when it is revoked; a sign-in and a sign-out count for all tabs', async () => {
     const secured = await startSystem({ workers: 0, env: { AUTH: 'keys' } })
     const context = await browser.newContext()
     try {
@@ -401,6 +448,17 @@ describe('with keys', () => {
       await other.getByLabel('API key').fill(key)
       await other.getByRole('button', { name: 'Sign in' }).click()
       await other.getByRole('heading', { name: 'Now' }).waitFor()
+      const { page: second } = await openPage(context)
+      await second.goto(`${secured.api.address}/ui/tasks/new`)
+      await second.getByLabel('Title').fill('Not for others')
+      await second.getByRole('button', { name: 'Sign out' }).click()
+      for (const tab of [other, second]) await tab.getByLabel('API key').waitFor()
+      expect(await second.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain('Not for others')
+      await other.getByLabel('API key').fill(key)
+      await other.getByRole('button', { name: 'Sign in' }).click()
+      await other.getByRole('heading', { name: 'Now' }).waitFor()
+      await second.getByRole('heading', { name: 'New task' }).waitFor()
+      await second.close()
       const kept = await other.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])')
       expect(kept).not.toContain('mst_')
       await other.goto(`${secured.api.address}/ui/settings`)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildDashboard } from '../scripts/system/dashboard.ts'
-import { findAccessibilityProblems, openBrowser, openPage } from './harness/browser.ts'
+import { findAccessibilityProblems, openBrowser, openPage, settled } from './harness/browser.ts'
 import { fillShowcase, type Showcase } from './harness/showcase.ts'
 import { type System, startSystem } from './harness/system.ts'
 
@@ -68,7 +68,7 @@ it.each(SCREENS)('%s shows its content, fits both widths and keeps to WCAG 2.2 A
   await page.goto(`${system.api.address}/ui${path()}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.getByText(shows).first().waitFor()
-  await expect.poll(() => page.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0)
+  await settled(page)
   const problems: Record<string, unknown> = {}
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })

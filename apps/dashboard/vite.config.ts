@@ -1,4 +1,5 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
@@ -26,10 +27,19 @@ async function compressAll(dir: string): Promise<void> {
   }
 }
 
+const ENTITIES = 'decode-named-character-reference'
+
+/** Its build for browsers has the browser decode `&amp;` through `innerHTML`, which the pages' security policy refuses. The other one has a table. */
+const entitiesFromTable: Plugin = {
+  name: 'entities-from-table',
+  enforce: 'pre',
+  resolveId: (source, importer) => (source === ENTITIES && importer !== undefined ? createRequire(importer).resolve(ENTITIES) : null),
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: '/ui/',
-  plugins: [react(), guidePages, compress],
+  plugins: [entitiesFromTable, react(), guidePages, compress],
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { until } from './until.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
@@ -29,12 +30,20 @@ export async function openBrowser(): Promise<Browser> {
 export async function openPage(context: BrowserContext): Promise<{ page: Page; errors: string[] }> {
   const page = await context.newPage()
   const errors: string[] = []
+  // The browser prints most refusals by itself, but not which element was refused, and not each of them.
+  await page.addInitScript(`addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
+    console.error('refused by the security policy:', effectiveDirective, blockedURI, sample))`)
   page.on('pageerror', (error) => errors.push(error.message))
   page.on('console', (message) => {
     // What the browser says of a request that failed is no error of the page.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) errors.push(message.text())
   })
   return { page, errors }
+}
+
+/** Everything that the screen reads has arrived. The stream of events never ends, so that the network is never idle. */
+export async function settled(page: Page): Promise<void> {
+  await until('the screen has loaded', async () => (await page.getByText('Loading …').count()) === 0)
 }
 
 interface Violation {

@@ -12,7 +12,7 @@ import { MusterError } from '@muster/client'
 import { startTheme } from './design/theme.ts'
 import { Toasts } from './design/toasts.tsx'
 import { createDashboardRouter } from './router.tsx'
-import { sessionQuery } from './session/session.ts'
+import { followSession, sessionQuery } from './session/session.ts'
 
 const client = new QueryClient({
   defaultOptions: {
@@ -34,6 +34,7 @@ client.getQueryCache().subscribe(({ type, query }) => {
 })
 
 startTheme()
+followSession(client)
 const router = createDashboardRouter(client)
 
 createRoot(document.getElementById('root') as HTMLElement).render(

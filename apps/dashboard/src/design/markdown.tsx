@@ -1,5 +1,5 @@
 import { CodeXml } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { Component, lazy, type ReactNode, Suspense, useState } from 'react'
 import { Button } from './button.tsx'
 import { CodeBlock } from './code-block.tsx'
 
@@ -16,10 +16,25 @@ export function Markdown({ text }: { text: string }) {
       {isRaw ? (
         <CodeBlock text={text} />
       ) : (
-        <Suspense fallback={<pre>{text}</pre>}>
-          <Rendered text={text} />
-        </Suspense>
+        <PlainInstead key={text} text={text}>
+          <Suspense fallback={<pre>{text}</pre>}>
+            <Rendered text={text} />
+          </Suspense>
+        </PlainInstead>
       )}
     </div>
   )
+}
+
+/** A text that cannot be rendered, for example because it is nested too deeply, must not take the screen with it. */
+class PlainInstead extends Component<{ text: string; children: ReactNode }, { hasFailed: boolean }> {
+  override state = { hasFailed: false }
+
+  static getDerivedStateFromError() {
+    return { hasFailed: true }
+  }
+
+  override render() {
+    return this.state.hasFailed ? <pre>{this.props.text}</pre> : this.props.children
+  }
 }

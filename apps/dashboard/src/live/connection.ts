@@ -41,9 +41,10 @@ async function probe(): Promise<void> {
   else timer = setTimeout(probe, PROBE_MS)
 }
 
-/** Calls back whenever the server answers again after an outage. */
-export function whenServerReturns(listener: () => void): void {
+/** Calls back whenever the server answers again after an outage. @returns ends it */
+export function whenServerReturns(listener: () => void): () => void {
   onReturn.add(listener)
+  return () => onReturn.delete(listener)
 }
 
 /** Whether the server has been away for longer than a moment. */

@@ -50,13 +50,14 @@ export function keepFresh(client: QueryClient): () => void {
     stale.set('everything', [])
   }
   document.addEventListener('visibilitychange', flush)
-  whenServerReturns(() => void client.invalidateQueries())
+  const stopWaiting = whenServerReturns(() => void client.invalidateQueries())
   const stop = followLive((live) => {
     if ('event' in live) mark(live.event)
     else void client.invalidateQueries()
   })
   return () => {
     stop()
+    stopWaiting()
     clearTimeout(timer)
     document.removeEventListener('visibilitychange', flush)
   }

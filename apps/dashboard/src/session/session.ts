@@ -1,4 +1,5 @@
-import { queryOptions } from '@tanstack/react-query'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { forgetDrafts } from '../design/use-draft.ts'
 import { callServer, setCsrfToken } from '../muster.ts'
 
 /** How this browser is signed in. On an open server it needs no key. */
@@ -35,12 +36,27 @@ export const sessionQuery = queryOptions({
   refetchInterval: RENEW_MS,
 })
 
+/** All tabs have one cookie: what one tab does with it counts for the others. */
+const channel = new BroadcastChannel('muster-session')
+
 /** @throws Error with what to tell the person */
 export async function signIn(key: string): Promise<Session> {
-  return (await send('POST', { key: key.trim() })) as Session
+  const session = (await send('POST', { key: key.trim() })) as Session
+  channel.postMessage('in')
+  return session
 }
 
 export async function signOut(): Promise<void> {
   await send('DELETE')
   setCsrfToken(undefined)
+  forgetDrafts()
+  channel.postMessage('out')
+}
+
+/** When another tab signs in or out, nothing that this one has read may stay: it may be of another project. */
+export function followSession(client: QueryClient): void {
+  channel.onmessage = ({ data }: MessageEvent<'in' | 'out'>) => {
+    if (data === 'out') forgetDrafts()
+    void client.resetQueries()
+  }
 }

@@ -12,8 +12,9 @@ export function SignIn({ reason }: { reason: string | undefined }) {
     mutationFn: () => signIn(key),
     onSuccess: (session) => {
       setKey('')
+      // What was read before may be of another project.
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
       client.setQueryData(sessionQuery.queryKey, session)
-      void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
     },
   })
   const submit = (event: FormEvent) => {

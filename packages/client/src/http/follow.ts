@@ -9,6 +9,8 @@ import type { CallOptions, Transport } from './transport.ts'
 export interface FollowOptions extends Pick<CallOptions, 'signal'> {
   /** Continue after this event id; 0 begins with the oldest that is stored. Default: now, and for a subtask its first event. */
   after?: number | undefined
+  /** Called when a stream without `after` has begun: what is read from then on misses no event that the stream does not bring. */
+  onStart?: (() => void) | undefined
 }
 
 type StreamId = 'streamEvents' | 'streamSubtaskEvents'
@@ -24,7 +26,7 @@ export async function* followEvents<O extends StreamId>(
   transport: Transport,
   operation: O,
   input: InputOf<O>,
-  { signal, after, isOver }: FollowOptions & { isOver?: () => Promise<boolean> },
+  { signal, after, onStart, isOver }: FollowOptions & { isOver?: () => Promise<boolean> },
 ): AsyncGenerator<Event> {
   let lastId = after === undefined ? undefined : String(after)
   let failures = 0
@@ -32,7 +34,7 @@ export async function* followEvents<O extends StreamId>(
     signal?.throwIfAborted()
     let received = 0
     try {
-      for await (const { id, data } of readStream(transport, operation, input, lastId, signal)) {
+      for await (const { id, data } of readStream(transport, operation, input, lastId, signal, onStart)) {
         failures = 0
         if (id !== undefined) lastId = id
         if (data === '') continue
@@ -64,6 +66,7 @@ async function* readStream<O extends StreamId>(
   input: InputOf<O>,
   lastId: string | undefined,
   signal: AbortSignal | undefined,
+  onStart: (() => void) | undefined,
 ): ReturnType<typeof readServerSentEvents> {
   const silence = new AbortController()
   const hangUp = () => silence.abort(new MusterError('connection_failed', `The stream was silent for ${SILENT_MS / 1000} s.`))
@@ -73,6 +76,7 @@ async function* readStream<O extends StreamId>(
   try {
     const response = await transport.open(operation, input, { signal: either, headers, retries: 0 })
     if (response.status === 204 || response.body === null) throw new EndOfStream()
+    if (lastId === undefined) onStart?.()
     yield* readServerSentEvents(response.body, () => {
       clearTimeout(timer)
       timer = setTimeout(hangUp, SILENT_MS)

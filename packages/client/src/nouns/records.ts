@@ -6,8 +6,8 @@ import { type BodyOf, type CallOptions, Noun, type QueryOf } from './noun.ts'
 /** The event log of the project. */
 export class Events extends Noun {
   /** Events from now on, or after an id. Continues over lost connections without missing one; ends only by its signal. */
-  follow({ signal, after, ...query }: FollowOptions & Omit<QueryOf<'streamEvents'>, 'after'> = {}): AsyncGenerator<Event> {
-    return followEvents(this.transport, 'streamEvents', { query }, { signal, after })
+  follow({ signal, after, onStart, ...query }: FollowOptions & Omit<QueryOf<'streamEvents'>, 'after'> = {}): AsyncGenerator<Event> {
+    return followEvents(this.transport, 'streamEvents', { query }, { signal, after, onStart })
   }
 }
 

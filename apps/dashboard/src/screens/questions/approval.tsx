@@ -3,9 +3,19 @@ import { Button } from '../../design/button.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import type { AnswerProps } from './answer.ts'
 
+/** Characters that are not seen, or that change the order in which others are: with them, a command reads as another one. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Cf}\p{Zl}\p{Zp}\p{Co}\x80-\x9f]/gu
+
+/** The same JSON, in which everything can be seen. */
+function visibleJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(UNSEEN, (found) =>
+    Array.from({ length: found.length }, (_, index) => `\\u${found.charCodeAt(index).toString(16).padStart(4, '0')}`).join(''),
+  )
+}
+
 /** Approves exactly the arguments that are shown, or others, or rejects with words. */
 export function Approval({ question, onSend }: AnswerProps) {
-  const asked = JSON.stringify(question.arguments ?? {}, null, 2)
+  const asked = visibleJson(question.arguments ?? {})
   const [draft, setDraft] = useDraft(`approval-${question.id}`)
   const [reason, setReason] = useState('')
   const [isAlways, setAlways] = useState(false)

@@ -1,6 +1,8 @@
 /** A field of a form that a JSON Schema asks for. The server validates the answer against the schema itself. */
 export interface FormField {
   name: string
+  /** The name in the form. Not the one of the schema, whose author could choose one that a form has already: `submit`, `nodeName`. */
+  key: string
   label: string
   description: string | undefined
   type: 'string' | 'number' | 'integer' | 'boolean'
@@ -22,11 +24,11 @@ type Schema = Record<string, unknown>
 export function fieldsOf(schema: Schema): FormField[] | null {
   if (schema.type !== 'object' || !isObject(schema.properties)) return null
   const required = Array.isArray(schema.required) ? schema.required : []
-  const fields = Object.entries(schema.properties).map(([name, property]) => fieldOf(name, property, required.includes(name)))
+  const fields = Object.entries(schema.properties).map(([name, property], index) => fieldOf(name, `field-${index}`, property, required.includes(name)))
   return fields.length > 0 && fields.every((field) => field !== null) ? fields : null
 }
 
-function fieldOf(name: string, property: unknown, isRequired: boolean): FormField | null {
+function fieldOf(name: string, key: string, property: unknown, isRequired: boolean): FormField | null {
   if (!isObject(property)) return null
   const choices = Array.isArray(property.enum) && property.enum.every((each) => typeof each === 'string') ? (property.enum as string[]) : undefined
   const type = choices === undefined ? property.type : 'string'
@@ -34,6 +36,7 @@ function fieldOf(name: string, property: unknown, isRequired: boolean): FormFiel
   const isText = type === 'string'
   return {
     name,
+    key,
     label: textOf(property.title) ?? name,
     description: textOf(property.description),
     type,
@@ -48,8 +51,8 @@ function fieldOf(name: string, property: unknown, isRequired: boolean): FormFiel
 /** The answer that a filled-in form stands for. Optional fields that are empty are left out. */
 export function readFields(fields: readonly FormField[], form: FormData): Record<string, unknown> {
   const answer: Record<string, unknown> = {}
-  for (const { name, type, isRequired } of fields) {
-    const value = form.get(name)
+  for (const { name, key, type, isRequired } of fields) {
+    const value = form.get(key)
     if (type === 'boolean') answer[name] = value !== null
     else if (value === null || (value === '' && !isRequired)) continue
     else answer[name] = type === 'string' ? String(value) : Number(value)

@@ -11,9 +11,9 @@ export function SchemaForm({ fields, id, onSend }: { fields: FormField[]; id: st
   return (
     <form className="stack" onSubmit={submit}>
       {fields.map((field) => (
-        <div key={field.name} className="field">
-          <label htmlFor={`${id}-${field.name}`}>{field.label}</label>
-          <FieldInput field={field} id={`${id}-${field.name}`} />
+        <div key={field.key} className="field">
+          <label htmlFor={`${id}-${field.key}`}>{field.label}</label>
+          <FieldInput field={field} id={`${id}-${field.key}`} />
           {field.description !== undefined && <p className="hint">{field.description}</p>}
         </div>
       ))}
@@ -27,7 +27,7 @@ export function SchemaForm({ fields, id, onSend }: { fields: FormField[]; id: st
 }
 
 function FieldInput({ field, id }: { field: FormField; id: string }) {
-  const shared = { id, name: field.name, required: field.isRequired, className: 'input' }
+  const shared = { id, name: field.key, required: field.isRequired, className: 'input' }
   if (field.choices !== undefined) {
     return (
       <select {...shared} defaultValue={field.initial ?? ''}>
@@ -38,7 +38,7 @@ function FieldInput({ field, id }: { field: FormField; id: string }) {
       </select>
     )
   }
-  if (field.type === 'boolean') return <input id={id} name={field.name} type="checkbox" defaultChecked={field.initial === 'true'} />
+  if (field.type === 'boolean') return <input id={id} name={field.key} type="checkbox" defaultChecked={field.initial === 'true'} />
   if (field.type === 'string') return <input {...shared} type="text" defaultValue={field.initial} minLength={field.min} maxLength={field.max} />
   return <input {...shared} type="number" step={field.type === 'integer' ? 1 : 'any'} min={field.min} max={field.max} defaultValue={field.initial} />
 }
