@@ -33,7 +33,7 @@ export function addDashboard(app: FastifyInstance, deps: ApiDeps, built = BUILT_
         formAction: ["'self'"],
         baseUri: ["'none'"],
         frameAncestors: ["'none'"],
-        // No script may make HTML, a script or its address of a text, whoever wrote that.
+        // No script may make HTML, a script or its address of a text, also not of one that an agent wrote.
         requireTrustedTypesFor: ["'script'"],
         trustedTypes: ["'none'"],
       },

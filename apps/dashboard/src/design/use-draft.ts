@@ -16,7 +16,7 @@ export function useDraft(name: string): [string, (text: string) => void] {
   ]
 }
 
-/** Leaves nothing that was typed to whoever uses this tab next. */
+/** Leaves nothing that was typed to the next person at this tab. */
 export function forgetDrafts(): void {
   for (const stored of Object.keys(sessionStorage)) if (stored.startsWith(PREFIX)) sessionStorage.removeItem(stored)
 }

@@ -65,7 +65,7 @@ function start(): () => void {
         for await (const event of muster.events.follow({ signal: AbortSignal.any([ended, current.signal]), onStart })) publish({ event })
       } catch (error) {
         if (ended.aborted || current.signal.aborted || MusterError.is(error, 'cursor_pruned')) continue
-        // Whoever may not follow may not read: the screens find out why, and say it.
+        // A tab that may not follow may not read: the screens find out why, and say it.
         publish({ isGap: true })
         await pause(AGAIN_MS, AbortSignal.any([ended, current.signal]))
       } finally {
