@@ -2759,6 +2759,14 @@ export interface components {
             /** @description The beginning of the answer, at most 1 KiB. */
             response: string | null;
         };
+        DeliveryReceiver: {
+            kind: components["schemas"]["ReceiverKind"];
+            /**
+             * Format: uuid
+             * @description Of a webhook, its id. Those of callbacks and channels tell them apart.
+             */
+            id: string;
+        };
         /** @enum {string} */
         DiffOp: "keep" | "add" | "remove";
         DiffPart: {
@@ -3214,14 +3222,7 @@ export interface components {
              * @description The same in all attempts: the header `webhook-id` of webhooks and callbacks.
              */
             id: string;
-            receiver: {
-                kind: components["schemas"]["ReceiverKind"];
-                /**
-                 * Format: uuid
-                 * @description Of a webhook, its id. Those of callbacks and channels tell them apart.
-                 */
-                id: string;
-            };
+            receiver: components["schemas"]["DeliveryReceiver"];
             /** @description What the event is about; null for a test. */
             subject: components["schemas"]["Reference"] | null;
             /** @description The type of the event, or `webhook.test`. */
@@ -3268,14 +3269,7 @@ export interface components {
         EventDeliverySummary: {
             /** Format: uuid */
             id: string;
-            receiver: {
-                kind: components["schemas"]["ReceiverKind"];
-                /**
-                 * Format: uuid
-                 * @description Of a webhook, its id. Those of callbacks and channels tell them apart.
-                 */
-                id: string;
-            };
+            receiver: components["schemas"]["DeliveryReceiver"];
             subject: components["schemas"]["Reference"] | null;
             type: string;
             /** Format: int64 */
@@ -6894,6 +6888,7 @@ export type CriterionState = components['schemas']['CriterionState'];
 export type CriterionVerdict = components['schemas']['CriterionVerdict'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryAttempt = components['schemas']['DeliveryAttempt'];
+export type DeliveryReceiver = components['schemas']['DeliveryReceiver'];
 export type DiffOp = components['schemas']['DiffOp'];
 export type DiffPart = components['schemas']['DiffPart'];
 export type Drain = components['schemas']['Drain'];

@@ -15,6 +15,11 @@ export const receiverKindSchema = component(
   z.enum(RECEIVER_KINDS).describe('A webhook, the callback of one subtask or task, or a channel of the project.'),
 )
 
+const receiverSchema = component(
+  'DeliveryReceiver',
+  z.object({ kind: receiverKindSchema, id: z.uuid().describe('Of a webhook, its id. Those of callbacks and channels tell them apart.') }),
+)
+
 const attemptSchema = component(
   'DeliveryAttempt',
   z.object({
@@ -28,7 +33,7 @@ const attemptSchema = component(
 
 const summaryShape = {
   id: z.uuid().describe('The same in all attempts: the header `webhook-id` of webhooks and callbacks.'),
-  receiver: z.object({ kind: receiverKindSchema, id: z.uuid().describe('Of a webhook, its id. Those of callbacks and channels tell them apart.') }),
+  receiver: receiverSchema,
   subject: referenceSchema.nullable().describe('What the event is about; null for a test.'),
   type: z.string().describe('The type of the event, or `webhook.test`.'),
   event_id: z.int().nullable().describe('The position of the event in the log; null for a test.'),

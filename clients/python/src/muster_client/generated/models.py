@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas c56febb19c7ba830.
+# Of schemas b528eb519cfd79a0.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -2580,6 +2580,20 @@ class CriterionVerdict(BaseModel):
     """
 
 
+class DeliveryReceiver(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    kind: Literal['webhook', 'callback', 'telegram', 'slack', 'email'] | str
+    """
+    A webhook, the callback of one subtask or task, or a channel of the project.
+    """
+    id: str
+    """
+    Of a webhook, its id. Those of callbacks and channels tell them apart.
+    """
+
+
 class Drain(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -2857,20 +2871,6 @@ class Event(BaseModel):
     """
 
 
-class EventDeliveryReceiver(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    kind: Literal['webhook', 'callback', 'telegram', 'slack', 'email'] | str
-    """
-    A webhook, the callback of one subtask or task, or a channel of the project.
-    """
-    id: str
-    """
-    Of a webhook, its id. Those of callbacks and channels tell them apart.
-    """
-
-
 class EventDelivery(BaseModel):
     model_config = ConfigDict(
         extra='allow',
@@ -2879,7 +2879,7 @@ class EventDelivery(BaseModel):
     """
     The same in all attempts: the header `webhook-id` of webhooks and callbacks.
     """
-    receiver: EventDeliveryReceiver
+    receiver: DeliveryReceiver
     subject: Reference | None
     """
     What the event is about; null for a test.
@@ -2922,20 +2922,6 @@ class EventDelivery(BaseModel):
     """
 
 
-class EventDeliverySummaryReceiver(BaseModel):
-    model_config = ConfigDict(
-        extra='allow',
-    )
-    kind: Literal['webhook', 'callback', 'telegram', 'slack', 'email'] | str
-    """
-    A webhook, the callback of one subtask or task, or a channel of the project.
-    """
-    id: str
-    """
-    Of a webhook, its id. Those of callbacks and channels tell them apart.
-    """
-
-
 class EventDeliverySummary(BaseModel):
     """
     Fields without a description are those of `EventDelivery`.
@@ -2945,7 +2931,7 @@ class EventDeliverySummary(BaseModel):
         extra='allow',
     )
     id: str
-    receiver: EventDeliverySummaryReceiver
+    receiver: DeliveryReceiver
     subject: Reference | None
     type: str
     event_id: int | None
