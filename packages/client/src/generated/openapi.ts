@@ -8888,9 +8888,9 @@ export interface operations {
     };
     listScheduleFirings: {
         parameters: {
-            query: {
-                /** @description The last time that counts. */
-                until: string;
+            query?: {
+                /** @description The last time that counts; absent: as far as the limit goes. */
+                until?: string;
                 /** @description How many at most. */
                 limit?: number;
             };

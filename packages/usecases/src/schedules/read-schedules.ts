@@ -22,15 +22,15 @@ export interface Firings {
 /**
  * The times at which a schedule fires next, as it is now. None if it is not active.
  *
- * @param until the last time that counts
+ * @param until the last time that counts; absent: as far as the limit goes
  * @param limit how many at most
  * @throws DomainError `not_found`
  */
-export async function listFirings(ctx: Ctx, id: string, { until, limit }: { until: Date; limit: number }): Promise<Firings> {
+export async function listFirings(ctx: Ctx, id: string, { until, limit }: { until?: Date | undefined; limit: number }): Promise<Firings> {
   const { state, timing, timezone, nextFireAt, maxFires, fireCount } = await getSchedule(ctx, id)
   const left = maxFires === null ? Number.POSITIVE_INFINITY : maxFires - fireCount
   const firings: Date[] = []
-  for (let next = state === 'active' ? nextFireAt : null; next !== null && next <= until; next = nextFiring(timing, timezone, next)) {
+  for (let next = state === 'active' ? nextFireAt : null; next !== null && (until === undefined || next <= until); next = nextFiring(timing, timezone, next)) {
     if (firings.length === Math.min(limit, left)) return { firings, isCut: left > limit }
     firings.push(next)
     if (firings.length % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))

@@ -24,11 +24,11 @@ export const listScheduleFiringsEndpoint = endpoint({
   access: 'schedules:read',
   params: idParams('schedule'),
   query: z.strictObject({
-    until: z.iso.datetime({ offset: true }).describe('The last time that counts.'),
+    until: z.iso.datetime({ offset: true }).optional().describe('The last time that counts; absent: as far as the limit goes.'),
     limit: queryNumber(1, FIRINGS_MAX).default(100).describe('How many at most.'),
   }),
   answers: { 200: { description: 'The firings.', schema: firingsSchema } },
   errors: ['not_found'],
-  handle: ({ ctx, params, query }) => listFirings(ctx, params.id, { until: new Date(query.until), limit: query.limit }),
+  handle: ({ ctx, params, query }) => listFirings(ctx, params.id, { until: query.until === undefined ? undefined : new Date(query.until), limit: query.limit }),
   answer: ({ firings, isCut }) => ({ status: 200, body: { firings: firings.map(toTime), is_cut: isCut } }),
 })

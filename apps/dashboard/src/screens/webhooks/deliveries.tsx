@@ -12,7 +12,7 @@ const READ_MS = 3_000
 const deliveriesQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhooks', id, 'deliveries'],
-    queryFn: () => muster.call('listDeliveries', { path: { id }, query: { limit: 50 } }),
+    queryFn: () => muster.call('listWebhookDeliveries', { path: { id }, query: { limit: 50 } }),
     refetchInterval: READ_MS,
   })
 
@@ -21,7 +21,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   const client = useQueryClient()
   const query = useQuery(deliveriesQuery(webhookId))
   const redelivering = useMutation({
-    mutationFn: (deliveryId: string) => muster.call('redeliver', { path: { id: webhookId, delivery_id: deliveryId } }),
+    mutationFn: (deliveryId: string) => muster.call('redeliverToWebhook', { path: { id: webhookId, delivery_id: deliveryId } }),
     onSettled: () => client.invalidateQueries(deliveriesQuery(webhookId)),
     onError: showError,
   })
