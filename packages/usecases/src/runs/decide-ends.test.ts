@@ -136,7 +136,7 @@ describe('the end of a run', () => {
     const round = plan.kind === 'terminal' && plan.effect.kind === 'revise' ? plan.effect.round.row : null
     expect(plan.events.map(({ type }) => type)).toEqual(['evaluation.created', 'subtask.completed', 'subtask.created'])
     expect(plan.events[1]?.data).toMatchObject({ revised_by: round?.id, evaluation: { recommendation: 'request_revision' } })
-    expect(round).toMatchObject({ revisionOf: ROW.id, taskRevision: 1, rankSeconds: 60 })
+    expect(round).toMatchObject({ revisionOf: ROW.id, taskRevision: 1, rankSeconds: 120 })
   })
 
   it('stores a long result apart from its row', () => {

@@ -38,12 +38,12 @@ export async function insertPrompt(
   run: { subtaskId: string; attempt: number },
   content: Omit<SentPrompt, 'attempt' | 'at'>,
 ): Promise<void> {
-  await tx.sql`
+  await tx.orm.execute(sql`
     insert into steps (project_id, subtask_id, seq, attempt, kind, content)
     select ${projectId}, ${run.subtaskId}, ${-run.attempt}, ${run.attempt}, 'prompt', ${JSON.stringify(content)}::jsonb
     where not exists (
       select from steps where project_id = ${projectId} and subtask_id = ${run.subtaskId} and seq = ${-run.attempt} and at > muster_now() - interval '1 day'
-    )`
+    )`)
 }
 
 /** The prompts of a subtask, in the order of its attempts. */
