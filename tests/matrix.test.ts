@@ -89,6 +89,7 @@ async function fillOtherProject(): Promise<typeof theirs> {
     tasks: { id: task.id, tsg_id: 'no-guide' },
     updates: { update_id: note.id },
     webhooks: { id: webhook.id, delivery_id: delivery.id },
+    deliveries: { id: delivery.id },
     projects: { id: ctx.actor.projectId },
     'api-keys': { id: keyId },
     // They belong to no project, and this one sees none.

@@ -39,13 +39,9 @@ function unlike(schema: JsonSchema, other: string, schemas: Record<string, JsonS
       return [name, description !== undefined && description === known[name]?.description ? rest : field]
     }),
   )
-  const { examples, ...rest } = schema
-  // One that is that of the other as well.
-  const isExampleKnown = JSON.stringify(examples) === JSON.stringify(schemas[other]?.examples)
   const words = `Fields without a description are those of \`${other}\`.`
   return {
-    ...rest,
-    ...(examples === undefined || isExampleKnown ? {} : { examples }),
+    ...schema,
     description: schema.description === undefined ? words : `${schema.description} ${words}`,
     properties,
   }

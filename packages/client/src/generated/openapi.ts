@@ -4049,7 +4049,28 @@ export interface components {
             /** @description Seconds to wait for the end. Waiting needs the scope `subtasks:read`; without it the answer comes at once. Default: 0. */
             wait_seconds?: number | null;
         };
-        /** @description Fields without a description are those of `NewTaskQuestion`. */
+        /**
+         * @description Fields without a description are those of `NewTaskQuestion`.
+         * @example {
+         *       "prompt": "Which database should the example use?",
+         *       "options": [
+         *         {
+         *           "id": "pg",
+         *           "label": "PostgreSQL",
+         *           "description": "As in production."
+         *         },
+         *         {
+         *           "id": "sqlite",
+         *           "label": "SQLite"
+         *         }
+         *       ],
+         *       "default": {
+         *         "option_id": "pg"
+         *       },
+         *       "on_expiry": "default",
+         *       "expires_in_seconds": 3600
+         *     }
+         */
         NewSubtaskQuestion: {
             kind?: components["schemas"]["QuestionKind"] | null;
             prompt: string;
@@ -4070,7 +4091,21 @@ export interface components {
             criteria: (string | components["schemas"]["NewCriterion"])[];
             all_required?: boolean | null;
         };
-        /** @description Fields without a description are those of `CreatedTask`. */
+        /**
+         * @description Fields without a description are those of `CreatedTask`.
+         * @example {
+         *       "title": "Document the public functions",
+         *       "instructions": "List the public functions of src/ with one sentence each.",
+         *       "acceptance_criteria": [
+         *         "Every exported function is listed"
+         *       ],
+         *       "required_outputs": [
+         *         "functions"
+         *       ],
+         *       "priority": "high",
+         *       "parent_session_id": "research-1"
+         *     }
+         */
         NewTask: {
             title?: string | null;
             instructions?: string | null;
