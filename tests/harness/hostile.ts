@@ -156,7 +156,7 @@ function formSchema(text: (field: string, length?: number) => string) {
     properties: {
       [name]: { type: 'string' },
       titled: { type: 'string', title: text('schema.title'), description: text('schema.description'), default: text('schema.default', 500) },
-      // The names of what a form has by itself, and of what scripts look for there.
+      // Names of properties that every form element has, and that scripts read.
       ...Object.fromEntries(['nodeName', 'ownerDocument', 'elements', 'submit'].map((each) => [each, { type: 'boolean' }])),
       choice: { enum: [text('schema.choice', 300), 'b'] },
     },
