@@ -108,11 +108,7 @@ const typescript: Generator = {
   toolchain: [{ argv: ['npm', '--version'], atLeast: [9, 0] }],
   async generate(folder) {
     await writeFile(join(folder, 'package.json'), '{"type": "module"}')
-    await tool(folder, 'npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...TYPESCRIPT])
-    await tool(folder, join(folder, 'node_modules', '.bin', 'openapi-ts'), ['--input', DOCUMENT, '--output', 'generated', '--client', '@hey-api/client-fetch'])
-  },
-  operations: (folder) => captured(folder, 'generated/sdk.gen.ts', /^export const (\w+) = </gm),
-  async compile(folder) {
+    // Before it generates, because the generator writes imports with or without an extension by the nearest tsconfig.json.
     const compilerOptions = {
       target: 'ES2022',
       module: 'NodeNext',
@@ -133,6 +129,11 @@ const typescript: Generator = {
       verbatimModuleSyntax: true,
     }
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['journey.ts'] }))
+    await tool(folder, 'npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...TYPESCRIPT])
+    await tool(folder, join(folder, 'node_modules', '.bin', 'openapi-ts'), ['--input', DOCUMENT, '--output', 'generated', '--client', '@hey-api/client-fetch'])
+  },
+  operations: (folder) => captured(folder, 'generated/sdk.gen.ts', /^export const (\w+) = </gm),
+  async compile(folder) {
     await copyFile(join(JOURNEYS, 'journey.ts.txt'), join(folder, 'journey.ts'))
     await tool(folder, join(folder, 'node_modules', '.bin', 'tsc'), ['--project', folder])
   },
