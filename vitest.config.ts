@@ -7,6 +7,15 @@ const POSTGRES = './packages/testing/src/global-setup.ts'
 /** Another build of the driver, for scripts/driver-patch.ts. */
 const DRIVER = process.env.MUSTER_TEST_DRIVER
 
+/**
+ * Node imports the files itself, as it does for the product, and one worker after another file has its modules already: this halves the time of the
+ * tests. Nothing may therefore leave the state of a module changed. The alias of another driver takes Vite's imports.
+ */
+const SHARED_MODULES = { isolate: false, experimental: { viteModuleRunner: DRIVER !== undefined } }
+
+/** Replaces a module or spies on its exports, which takes Vite's imports and modules of its own. */
+const MOCKED = ['apps/api/src/mcp/conformance.test.ts', 'packages/usecases/src/runs/run-loops.test.ts', 'packages/usecases/src/tasks/check-files.test.ts']
+
 /** What kills, stops and times processes, and what fills the machine by itself. */
 const ALONE = [
   'claude-code-outages',
@@ -24,8 +33,12 @@ const ALONE = [
   'waiting',
 ].map((name) => `tests/${name}.test.ts`)
 
+/** Tests of the parts, on a real PostgreSQL. They wait for it as much as they compute: one for each of two cores, where the default leaves one core out. */
+const PACKAGES = { globalSetup: [POSTGRES], maxWorkers: 2, testTimeout: 20_000, hookTimeout: 60_000, sequence: { groupOrder: 1 } }
+
 /** Tests of the whole system as real processes. */
 const SYSTEM = {
+  ...SHARED_MODULES,
   globalSetup: [POSTGRES, './tests/harness/build-dashboard.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
@@ -52,16 +65,15 @@ export default defineConfig({
       {
         resolve: { alias: DRIVER === undefined ? {} : { postgres: DRIVER } },
         test: {
+          ...PACKAGES,
+          ...SHARED_MODULES,
           name: 'packages',
           include: ['packages/**/*.test.ts', 'apps/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'packages/domain/**'],
-          globalSetup: [POSTGRES],
-          // They wait for PostgreSQL as much as they compute: one for each of two cores, where the default leaves one core out.
-          maxWorkers: 2,
-          testTimeout: 20_000,
-          hookTimeout: 60_000,
-          sequence: { groupOrder: 1 },
+          exclude: [...configDefaults.exclude, ...MOCKED, 'packages/domain/**'],
         },
+      },
+      {
+        test: { ...PACKAGES, name: 'mocked', include: MOCKED },
       },
       {
         // Two files at once, each with processes and a database of its own: they wait as much as they compute.
