@@ -105,6 +105,7 @@ function describe(path: string, method: string, given: Json): Operation {
   const parameters = ((given.parameters ?? []) as Json[]).map(resolve) as unknown as Operation['parameters']
   const request = given.requestBody as { required?: boolean; content: Record<string, Json> } | undefined
   const content = request?.content['application/json']
+  const { any, post, body } = document['x-common-errors'] as Record<'any' | 'post' | 'body', string[]>
   const exampleOf = (media: Json | undefined) => (media === undefined ? undefined : (resolve(media.schema as Json).examples as unknown[] | undefined)?.[0])
   return {
     operationId: given.operationId as string,
@@ -123,7 +124,7 @@ function describe(path: string, method: string, given: Json): Operation {
         .filter(([status]) => status !== 'default')
         .map(([status, response]) => [Number(status), mediaOf(response)]),
     ),
-    errors: [...(document['x-common-errors'] as string[]), ...(given['x-errors'] as string[])],
+    errors: [...any, ...(method === 'post' ? post : []), ...(request === undefined ? [] : body), ...(given['x-errors'] as string[])],
   }
 }
 

@@ -27,5 +27,12 @@ export function renderYaml(document: object): string {
       if (isInFlow && typeof node.value === 'string' && !PLAIN.test(node.value)) node.type = 'QUOTE_DOUBLE'
     },
   })
-  return yaml.toString({ indent: 1, lineWidth: LINE_LENGTH, defaultStringType: 'PLAIN', defaultKeyType: 'PLAIN', flowCollectionPadding: false })
+  return yaml.toString({
+    indent: 1,
+    lineWidth: LINE_LENGTH,
+    defaultStringType: 'PLAIN',
+    defaultKeyType: 'PLAIN',
+    flowCollectionPadding: false,
+    doubleQuotedMinMultiLineLength: Infinity,
+  })
 }

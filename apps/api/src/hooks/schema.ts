@@ -8,20 +8,20 @@ export const hookInputSchema = requestComponent(
   'ClaudeCodeHookInput',
   z
     .looseObject({
-      hook_event_name: z.string().describe('What has happened. Events that nothing comes of here are answered with nothing.'),
+      hook_event_name: z.string().describe('What has happened.'),
       session_id: printableId('Claude Code’s own session.', '0b4c4a1e-7d2f-4f6e-9a53-1d6b1f1f7a11'),
       agent_id: printableId('The sub-agent inside of it that this is about.', 'a1b2c3d').nullish(),
       agent_type: z.string().nullish().describe('What kind of sub-agent that is.'),
       tool_name: z.string().nullish(),
       tool_input: z.unknown().optional(),
       tool_use_id: z.string().nullish().describe('Names one use of a tool in all events about it.'),
-      tool_response: z.unknown().optional().describe('What the tool answered. The answer of the Agent tool names the sub-agent.'),
-      cwd: z.string().nullish().describe('The folder that the session is in: paths of tools are judged relative to it.'),
+      tool_response: z.unknown().optional().describe('What the tool answered.'),
+      cwd: z.string().nullish().describe('The folder of the session.'),
       error: z.string().nullish().describe('Why a tool failed.'),
       last_assistant_message: z.string().nullish(),
-      stop_hook_active: z.boolean().nullish().describe('Whether the agent goes on already because an earlier Stop was answered with something new.'),
+      stop_hook_active: z.boolean().nullish().describe('Whether an earlier Stop made the agent go on.'),
     })
-    .describe('`HookInput` of `@anthropic-ai/claude-agent-sdk`. Fields that are not listed are ignored.'),
+    .describe('`HookInput` of `@anthropic-ai/claude-agent-sdk`. Other fields are ignored.'),
   {
     session_id: '0b4c4a1e-7d2f-4f6e-9a53-1d6b1f1f7a11',
     transcript_path: '/home/me/.claude/projects/app/0b4c4a1e.jsonl',

@@ -4,9 +4,7 @@ import { component, referenceSchema } from './schemas.ts'
 
 const errorCodeSchema = component(
   'ErrorCode',
-  z
-    .enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]])
-    .describe('What to decide by. `x-error-codes` of this document has the status of each; the error reference has a section on each.'),
+  z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]).describe('What to decide by. `x-error-codes` has the status of each.'),
 )
 
 const fieldProblemSchema = component(
@@ -69,7 +67,7 @@ const extensions = {
   blocked_by: texts.describe('The tasks that this one waits for.'),
   answered_by: referenceSchema.optional().describe('Who answered the question before.'),
   answered_at: z.string().optional(),
-  arguments_digest: z.string().nullable().optional().describe('The digest of the arguments that the approval is about.'),
+  arguments_digest: z.string().nullable().optional().describe('Of the arguments that the approval is about.'),
   required_scope: z.string().optional().describe('`forbidden`: the scope that the credential lacks.'),
   oldest: z.int().optional().describe('`cursor_pruned`: the id of the oldest event that is kept.'),
   limit: z.number().optional().describe('`pending_limit_reached`, `budget_exhausted`, `quota_exceeded`: the limit.'),
@@ -92,9 +90,9 @@ export const problemSchema = component(
       detail: z.string().describe('What went wrong and what to do, for people.'),
       instance: z.string().describe('Path of the request.'),
       code: errorCodeSchema,
-      request_id: z.string().describe('Quote it when you report a problem: it is in the log of the server.'),
-      retryable: z.boolean().describe('Whether the same request may succeed later without being changed.'),
+      request_id: z.string().describe('It is in the log of the server.'),
+      retryable: z.boolean().describe('Whether the same request may succeed later.'),
       ...extensions,
     })
-    .describe('RFC 9457 problem details. Which extensions are there depends on `code`.'),
+    .describe('RFC 9457 problem details. Its extensions depend on `code`.'),
 )

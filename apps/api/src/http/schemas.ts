@@ -41,7 +41,10 @@ export const subagentNameField = text(64).meta({ examples: ['memory-specialist']
 export const formerly = <Schema extends z.ZodType>(schema: Schema, name: string) => schema.describe(`Use \`${name}\`.`).meta({ deprecated: true })
 
 /** A point in time, as answers carry it: RFC 3339, UTC, milliseconds. */
-export const time = (description: string) => z.iso.datetime({ precision: 3 }).describe(description)
+export const time = (description?: string) => {
+  const schema = z.iso.datetime({ precision: 3 })
+  return description === undefined ? schema : schema.describe(description)
+}
 
 /** Refuses what PostgreSQL cannot keep, in every text and every key of a JSON value. */
 export function storable<Schema extends z.ZodType>(schema: Schema): Schema {
@@ -58,7 +61,7 @@ export const metadata = storable(z.record(z.string(), z.unknown()))
     if (bytes > METADATA_BYTES_MAX)
       context.issues.push({ code: 'custom', message: `must be at most 16 KiB as JSON, and is ${bytes} bytes`, input: context.value })
   })
-  .describe('Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it.')
+  .describe('Your own data, at most 16 KiB as JSON.')
 
 export const idParams = (what: string) => z.strictObject({ id: uuid(`Id of the ${what}.`) })
 
@@ -74,7 +77,7 @@ export function queryNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) 
 /** `?limit&cursor` of every list. */
 export const pageQuery = {
   limit: queryNumber(1, 200).default(50).describe('How many items at most.'),
-  cursor: text(512).optional().describe('`next_cursor` of the page before, from the same path with the same filters.'),
+  cursor: text(512).optional().describe('`next_cursor` of the page before (null on the last), from the same path with the same filters.'),
 }
 
 /** Millionths of a US dollar to dollars, as the wire has them. */
@@ -111,24 +114,18 @@ export function requestComponent<Schema extends z.ZodType>(id: string, schema: S
 /** Who or what: an author, a sender, an actor, a subject. Describe which of them where it is used. */
 export const referenceSchema = component(
   'Reference',
-  z
-    .object({
-      kind: z.string().describe('Such as `key`, `open`, `session`, `subtask`, `task`, `worker` or `muster`. There may be more kinds later.'),
-      id: z.string(),
-      name: z
-        .string()
-        .nullable()
-        .optional()
-        .describe('Of a sender: the name of the API key at the time of sending, or the session that a caller without a key named; otherwise null.'),
-    })
-    .describe('Who or what it is.'),
+  z.object({
+    kind: z.string().describe('Such as `key`, `open`, `session`, `subtask`, `task`, `worker` or `muster`.'),
+    id: z.string(),
+    name: z.string().nullable().optional().describe('Of a sender: the name of the API key, or the session that a caller without a key named.'),
+  }),
 )
 
 /** Names the page of a list. */
 export function listComponent<Item extends z.ZodType>(id: string, item: Item) {
   const schema = z.object({
     items: z.array(item),
-    next_cursor: z.string().nullable().describe('The `cursor` of the next page; null on the last.'),
+    next_cursor: z.string().nullable(),
   })
   return add(schema, { id, io: 'output' })
 }

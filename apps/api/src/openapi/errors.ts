@@ -4,19 +4,27 @@ import { HTTP_ERRORS, toProblem } from '../http/errors.ts'
 import { problemSchema } from '../http/problem-schema.ts'
 import { schemaInPlace } from './json-schemas.ts'
 
-/** What any operation can answer; the document says it once. */
-export const COMMON_ERRORS: readonly ErrorCode[] = ['validation_failed', 'unauthenticated', 'forbidden', 'rate_limited', 'internal', 'unavailable']
+/** What any operation can answer, any POST, and any with a body; the document says it once. */
+export const COMMON_ERRORS = {
+  any: ['validation_failed', 'unauthenticated', 'forbidden', 'rate_limited', 'internal', 'unavailable'],
+  post: ['request_in_progress', 'idempotency_mismatch'],
+  body: ['payload_too_large', 'unsupported_media_type'],
+} as const satisfies Record<string, readonly ErrorCode[]>
 
 const ORDER = Object.keys(ERROR_CODES)
+
+export function commonErrorsOf(method: string, hasBody: boolean): ErrorCode[] {
+  const { any, post, body } = COMMON_ERRORS
+  return [...any, ...(method === 'POST' ? post : []), ...(hasBody ? body : [])]
+}
 
 /** The codes that an endpoint can answer beside the common ones, whether of its own or because of what it is. Statuses that it answers otherwise are left out. */
 export function errorsOf(endpoint: Endpoint): ErrorCode[] {
   if (endpoint.yieldsAfterMs !== undefined) return []
+  const common = commonErrorsOf(endpoint.method, endpoint.body !== undefined || endpoint.markdown !== undefined || endpoint.takesFiles === true)
   const codes: ErrorCode[] = [...(endpoint.errors ?? [])]
-  if (endpoint.body !== undefined || endpoint.markdown !== undefined) codes.push('payload_too_large', 'unsupported_media_type')
   if (needsRoom(endpoint)) codes.push('quota_exceeded')
-  if (endpoint.method === 'POST') codes.push('request_in_progress', 'idempotency_mismatch')
-  const answered = codes.filter((code) => !COMMON_ERRORS.includes(code) && !(String(ERROR_CODES[code].status) in endpoint.answers))
+  const answered = codes.filter((code) => !common.includes(code) && !(String(ERROR_CODES[code].status) in endpoint.answers))
   return [...new Set(answered)].sort((left, right) => ORDER.indexOf(left) - ORDER.indexOf(right))
 }
 

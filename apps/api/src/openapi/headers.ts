@@ -2,14 +2,14 @@
 export const ANSWER_HEADERS = {
   Location: { description: 'Path at which what was created can be read.', schema: { type: 'string' } },
   ETag: {
-    description: 'Version of what is answered: send it as `If-Match` with a change, or as `If-None-Match` where an operation takes that.',
+    description: 'Version of what is answered, for `If-Match` and `If-None-Match`.',
     schema: { type: 'string' },
   },
   Link: { description: 'With `rel="next"`: the URL of the next page. Absent on the last one.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds after which a retry makes sense.', schema: { type: 'integer' } },
   'WWW-Authenticate': { description: 'With 401: how to authenticate.', schema: { type: 'string' } },
   'X-Request-Id': {
-    description: 'The id of the request: the one that the caller sent, or a new one. The log of the server has it.',
+    description: 'The id of the request, also in the log: the one that the caller sent, or a new one.',
     schema: { type: 'string' },
   },
   RateLimit: { description: 'What is left of the rate limit, as `"default";r=49999;t=10`.', schema: { type: 'string' } },

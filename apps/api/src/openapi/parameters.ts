@@ -9,8 +9,7 @@ const HEADER_PARAMETERS = {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    description:
-      'Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.',
+    description: 'Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]{0,253}[\\x21-\\x7e])?$' },
     example: 'spawn-2026-03-02-1',
   },
@@ -18,8 +17,7 @@ const HEADER_PARAMETERS = {
     name: 'If-Match',
     in: 'header',
     required: true,
-    description:
-      'The `ETag` of what the change was made from, several of them, or `*` for any. Without it 428; 412 with the current revision when there is a newer one.',
+    description: 'The `ETag` of what the change was made from, several of them, or `*` for any. 428 without it; 412 if there is a newer revision.',
     schema: { type: 'string' },
     example: '"3"',
   },
@@ -42,7 +40,7 @@ const HEADER_PARAMETERS = {
     name: 'Last-Event-ID',
     in: 'header',
     required: false,
-    description: 'Id of the last event that arrived, as browsers send it when they reconnect.',
+    description: 'Id of the last event that arrived.',
     schema: { type: 'integer', format: 'int64', minimum: 0 },
   },
 } as const

@@ -39,7 +39,7 @@ function unlike(schema: JsonSchema, other: string, schemas: Record<string, JsonS
       return [name, description !== undefined && description === known[name]?.description ? rest : field]
     }),
   )
-  const words = `Fields without a description are those of \`${other}\`.`
+  const words = `Other fields as in \`${other}\`.`
   return {
     ...schema,
     description: schema.description === undefined ? words : `${schema.description} ${words}`,

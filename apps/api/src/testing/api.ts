@@ -12,6 +12,7 @@ import { buildApp } from '../app.ts'
 import { createBackground } from '../background.ts'
 import { createDeps, type RunningDeps } from '../deps.ts'
 import { describeApi } from '../openapi/document.ts'
+import { commonErrorsOf } from '../openapi/errors.ts'
 import { endpoints } from '../routes/index.ts'
 
 /** What the tests beside the routes share: the whole API over a database of a file's own, called as from outside. */
@@ -152,13 +153,13 @@ interface Operation {
 
 const document = describeApi(endpoints(new Registry()))
 const operations: Operation[] = Object.entries(
-  document.paths as Record<string, Record<string, { responses: Operation['responses']; 'x-errors': string[] }>>,
+  document.paths as Record<string, Record<string, { requestBody?: unknown; responses: Operation['responses']; 'x-errors': string[] }>>,
 ).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { responses, 'x-errors': errors }]) => ({
+  Object.entries(methods).map(([method, { requestBody, responses, 'x-errors': errors }]) => ({
     pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     method: method.toUpperCase(),
     responses,
-    errors: [...(document['x-common-errors'] as string[]), ...errors],
+    errors: [...commonErrorsOf(method.toUpperCase(), requestBody !== undefined), ...errors],
   })),
 )
 const ajv = new Ajv2020({ strict: false, allErrors: true })

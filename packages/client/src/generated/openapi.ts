@@ -9,13 +9,13 @@ export interface paths {
         };
         /**
          * List subtasks
-         * @description Newest first. A result and outputs longer than 2,000 characters are null; `shortened` has the beginning, the length, and where the whole value is.
+         * @description Newest first. A result and outputs longer than 2,000 characters are null; `shortened` has their beginning.
          */
         get: operations["listSubtasks"];
         put?: never;
         /**
          * Spawn a subtask
-         * @description Stores the subtask and answers at once; an idle worker starts it within milliseconds. To get the result, send `wait_seconds`, poll `Location`, follow its events, or read the inbox of the parent session. A repetition with the same `Idempotency-Key` waits for the same subtask.
+         * @description Stores the subtask and answers at once; an idle worker starts it within milliseconds. To get the result, send `wait_seconds`, poll `Location`, follow its events, or read the inbox of the parent session.
          */
         post: operations["createSubtask"];
         delete?: never;
@@ -33,14 +33,14 @@ export interface paths {
         };
         /**
          * Read a subtask
-         * @description With `wait_seconds`, answers when the subtask ends, or with its current state when the time is over. To read a subtask again only if it has changed, send its `ETag` as `If-None-Match`.
+         * @description With `wait_seconds`, answers when the subtask ends, at the latest when the time is over.
          */
         get: operations["getSubtask"];
         put?: never;
         post?: never;
         /**
          * Cancel a subtask
-         * @description A pending subtask is cancelled at once. A running subtask is asked to stop; an event reports its end. If the subtask ends at the same time, the first commit wins.
+         * @description A pending subtask is cancelled at once. A running one is asked to stop; an event reports its end.
          */
         delete: operations["cancelSubtask"];
         options?: never;
@@ -57,7 +57,7 @@ export interface paths {
         };
         /**
          * Follow one subtask
-         * @description Server-sent events of one subtask, from its first event or from the cursor. The stream closes after the event that ends the subtask. A reader that has already read that event gets 204, so that browsers do not reconnect.
+         * @description Server-sent events of one subtask, from its first event or from the cursor. The stream closes after the event that ends the subtask. A reader that has read that event gets 204.
          */
         get: operations["streamSubtaskEvents"];
         put?: never;
@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * Read the prompts
-         * @description What each attempt sent first to its model or program, as it was sent, without secrets of the operator. Kept as long as the transcript. Not in it: what a program adds itself, and definitions of tools. Empty for outside workers, whose prompt is the `brief` of the claim.
+         * @description What each attempt sent first to its model or program, without secrets of the operator, definitions of tools, and what a program adds itself. Empty for outside workers, whose prompt is the `brief` of the claim.
          */
         get: operations["listSubtaskPrompts"];
         put?: never;
@@ -123,7 +123,7 @@ export interface paths {
         put?: never;
         /**
          * Steer a subtask
-         * @description Sends a note to a subtask and answers with its receipt. A pending subtask receives the note with its prompt, a running subtask before its next step. A note that is not delivered before the subtask ends becomes `expired`.
+         * @description Sends a note and answers with its receipt. A pending subtask receives it with its prompt, a running one before its next step. A note that is not delivered before the end becomes `expired`.
          */
         post: operations["steerSubtask"];
         delete?: never;
@@ -187,7 +187,7 @@ export interface paths {
         put?: never;
         /**
          * Create a task
-         * @description Stores a brief: instructions, acceptance criteria, required outputs and context. One answer lists every problem and warning. A task with open dependencies starts as `blocked`.
+         * @description Stores a brief: instructions, criteria, required outputs and context. One answer lists every problem and warning. A task with open dependencies starts as `blocked`.
          */
         post: operations["createTask"];
         delete?: never;
@@ -207,7 +207,7 @@ export interface paths {
         put?: never;
         /**
          * Validate a task without creating it
-         * @description Validates the same body as creation, with the same checks, and stores nothing.
+         * @description Takes the body of a creation, with the same checks. Stores nothing.
          */
         post: operations["validateTask"];
         delete?: never;
@@ -293,7 +293,7 @@ export interface paths {
         };
         /**
          * Confirm an update
-         * @description Returns the update with this id exactly as it was sent, and its sender. An agent uses it to verify an update that it received. 404 means that the update did not come from this server or belongs to work that the credential cannot read.
+         * @description The update exactly as it was sent, and its sender, for an agent that verifies what it received. 404: it did not come from this server, or belongs to work that the credential cannot read.
          */
         get: operations["confirmUpdate"];
         put?: never;
@@ -315,7 +315,7 @@ export interface paths {
         put?: never;
         /**
          * Assign a task to a session
-         * @description The next injection of the session delivers the brief. If another session held the task, that session receives nothing more of it. If the same session already holds the task, only the credential is new; with `resend`, its next injection delivers the whole brief again. The credential opens this task only and expires when the task ends.
+         * @description The next injection of the session delivers the brief. Another session that held the task receives nothing more of it. For the session that holds it already, only the credential is new. The credential opens this task only, until the task ends.
          */
         post: operations["assignTask"];
         delete?: never;
@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Run a task as a subtask
-         * @description A worker runs the brief as a subtask. Changes to the brief reach the run between two steps. The outputs of the run complete the task; a failed run returns it to `pending` with `last_error`. With `max_revisions`, a result that is evaluated as `request_revision` starts another subtask of the same chain, with the points to revise; the inbox reports only the last one. A session that held the task before receives nothing more of it.
+         * @description A worker runs the brief as a subtask. Changes reach the run between two steps. Its outputs complete the task; a failed run returns it to `pending` with `last_error`. With `max_revisions`, a result evaluated as `request_revision` starts another subtask of the chain, with the points to revise; the inbox reports only the last. A session that held the task receives nothing more of it.
          */
         post: operations["dispatchTask"];
         delete?: never;
@@ -353,13 +353,13 @@ export interface paths {
         };
         /**
          * List the check-ins of a task
-         * @description Newest first: what assignees have reported on the criteria, and on the criteria of which revision.
+         * @description Newest first: what assignees have reported, and on the criteria of which revision.
          */
         get: operations["listTaskCheckIns"];
         put?: never;
         /**
          * Report on a task
-         * @description Reads the check-in blocks of a text: which criteria are met, what comes next, and which revision the assignee works from. Updates up to that revision become `acknowledged`. The first check-in moves an assigned task to `in_progress`. The assignee’s own credential may call this.
+         * @description Reads the check-in blocks of a text: which criteria are met, what comes next, and which revision the assignee works from. Updates up to it become `acknowledged`. The first check-in moves an assigned task to `in_progress`. The assignee’s own credential may call this.
          */
         post: operations["checkIn"];
         delete?: never;
@@ -379,7 +379,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a task
-         * @description Submits the outputs. Every required output must be present and match its schema; otherwise nothing changes. Without a schema, an empty output (`""`, blanks only, `[]`, `{}`) counts as missing. The task becomes `completed`, or `in_review` if the brief asks for a review. The assignee’s own credential may call this.
+         * @description Submits the outputs. Every required output must be present and match its schema; otherwise nothing changes. The task becomes `completed`, or `in_review` if the brief asks for a review. The assignee’s own credential may call this.
          */
         post: operations["completeTask"];
         delete?: never;
@@ -403,7 +403,7 @@ export interface paths {
         put?: never;
         /**
          * Execute the checks of a task
-         * @description A worker executes the checks that the criteria name, in the folder of the task. While the task is in review and a check ends otherwise than before, the submission is evaluated again with the verdicts, and `review: auto` decides by that. A repetition that ends as before changes nothing. Checks that have not ended are answered as they are. The end of each is the event `check.completed` of the task.
+         * @description A worker executes the checks that the criteria name, in the folder of the task. If the task is in review and a check ends otherwise than before, the submission is evaluated again, and `review: auto` decides by that. The end of each is the event `check.completed` of the task.
          */
         post: operations["requestTaskChecks"];
         delete?: never;
@@ -423,7 +423,7 @@ export interface paths {
         put?: never;
         /**
          * Review submitted outputs
-         * @description For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee an update with the points to revise. The decision is stored as an evaluation of the submission.
+         * @description For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee the points to revise. The decision is stored as an evaluation.
          */
         post: operations["reviewTask"];
         delete?: never;
@@ -443,7 +443,7 @@ export interface paths {
         put?: never;
         /**
          * Fail a task
-         * @description Ends the task as failed in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked.
+         * @description Ends an open task and stops the subtask that runs it. Tasks that depend on it stay blocked.
          */
         post: operations["failTask"];
         delete?: never;
@@ -463,7 +463,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a task
-         * @description Ends the task as cancelled in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked.
+         * @description Ends an open task and stops the subtask that runs it. Tasks that depend on it stay blocked.
          */
         post: operations["cancelTask"];
         delete?: never;
@@ -482,13 +482,13 @@ export interface paths {
         get?: never;
         /**
          * Link a troubleshooting guide
-         * @description Adds a guide to the brief and sends the assignee an update. Repeating the call changes nothing.
+         * @description Adds a guide to the brief and sends the assignee an update.
          */
         put: operations["linkTsg"];
         post?: never;
         /**
          * Unlink a troubleshooting guide
-         * @description Removes a guide from the brief and sends the assignee an update. Repeating the call changes nothing.
+         * @description Removes a guide from the brief and sends the assignee an update.
          */
         delete: operations["unlinkTsg"];
         options?: never;
@@ -525,7 +525,7 @@ export interface paths {
         };
         /**
          * Read the last evaluated output
-         * @description The complete output of the task’s latest evaluation: the submitted outputs, the result of the subtask that ran the task, a message about it, or a text sent for evaluation. 404 if the task has no evaluation yet.
+         * @description The complete output of the task’s latest evaluation: submitted outputs, the result of a subtask, a message, or a text sent for evaluation. 404 if there is none yet.
          */
         get: operations["getTaskPayload"];
         put?: never;
@@ -547,7 +547,7 @@ export interface paths {
         put?: never;
         /**
          * Flag the quality of a task
-         * @description Replaces the previous flag and also flags the assistant’s messages about the task, with those of its subtasks’ sessions that name no other task. `excellent` and `good` make the task an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this.
+         * @description Replaces the previous flag, also that of the assistant’s messages about the task. `excellent` and `good` make the task an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this.
          */
         post: operations["flagTaskQuality"];
         delete?: never;
@@ -587,7 +587,7 @@ export interface paths {
         put?: never;
         /**
          * Ask from a running subtask
-         * @description Asks the parent session, in whose inbox the question appears. The run goes on and receives the answer as an update; it can also wait with `GET /questions/{id}?wait_seconds=60`. Needs the subtask’s own credential, or the lease token, or the scope `subtasks:write`.
+         * @description Puts the question into the inbox of the parent session. The run goes on and receives the answer as an update, or waits with `GET /questions/{id}?wait_seconds=60`. Needs the subtask’s own credential, the lease token, or the scope `subtasks:write`.
          */
         post: operations["askAboutSubtask"];
         delete?: never;
@@ -607,7 +607,7 @@ export interface paths {
         put?: never;
         /**
          * Ask about a task
-         * @description Asks the parent session of a task, in whose inbox the question appears. The assignee receives the answer as an update. The assignee’s own credential may call this.
+         * @description Puts the question into the inbox of the parent session. The assignee receives the answer as an update. The assignee’s own credential may call this.
          */
         post: operations["askAboutTask"];
         delete?: never;
@@ -645,7 +645,7 @@ export interface paths {
         };
         /**
          * Read a question
-         * @description With `wait_seconds`, answers when the question is no longer open, or with its current state when the time is over.
+         * @description With `wait_seconds`, answers when the question is no longer open, at the latest when the time is over.
          */
         get: operations["getQuestion"];
         put?: never;
@@ -667,7 +667,7 @@ export interface paths {
         put?: never;
         /**
          * Answer a question
-         * @description The first answer counts. The same answer by the same caller again returns the question; another one is a `conflict` that names who answered. The run or assignee receives the answer once, as an update.
+         * @description The first answer counts; another one is a `conflict` that names who answered. The run or assignee receives the answer once, as an update.
          */
         post: operations["answerQuestion"];
         delete?: never;
@@ -687,7 +687,7 @@ export interface paths {
         put?: never;
         /**
          * Withdraw a question
-         * @description No answer is needed any more. The session that asked may call this with its own credential. Repeating it changes nothing.
+         * @description No answer is needed any more. The session that asked may call this with its own credential.
          */
         post: operations["withdrawQuestion"];
         delete?: never;
@@ -711,7 +711,7 @@ export interface paths {
         put?: never;
         /**
          * Schedule work
-         * @description Stores a rule that creates a subtask each time it is due. Send exactly one of `when`, `every` and `cron`. `reading` and `upcoming` show how the phrase was understood. An ambiguous phrase is refused with unambiguous candidates.
+         * @description Stores a rule that creates a subtask each time it is due. Send exactly one of `when`, `every` and `cron`. `reading` and `upcoming` show how it was understood. An ambiguous phrase is refused with `candidates`.
          */
         post: operations["createSchedule"];
         delete?: never;
@@ -731,7 +731,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a schedule without creating it
-         * @description Takes the same body as creation, with the same checks, and shows the reading and the next times. Stores nothing.
+         * @description Takes the body of a creation, and shows the reading and the next times. Stores nothing.
          */
         post: operations["previewSchedule"];
         delete?: never;
@@ -749,14 +749,14 @@ export interface paths {
         };
         /**
          * Read a schedule
-         * @description The schedule, its reading and its next times.
+         * @description Also its reading and its next times.
          */
         get: operations["getSchedule"];
         put?: never;
         post?: never;
         /**
          * Deactivate a schedule
-         * @description The schedule never fires again and can still be read. Started runs continue. Repeating the call, or calling it for a finished schedule, changes nothing.
+         * @description The schedule never fires again and can still be read. Started runs continue.
          */
         delete: operations["deactivateSchedule"];
         options?: never;
@@ -779,7 +779,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a schedule
-         * @description From now on its slots pass, with the outcome recorded. Started runs continue. Repeating the call changes nothing.
+         * @description From now on its slots pass, with the outcome recorded. Started runs continue.
          */
         post: operations["pauseSchedule"];
         delete?: never;
@@ -819,7 +819,7 @@ export interface paths {
         put?: never;
         /**
          * Run a schedule now
-         * @description Starts a run now, also while the schedule is paused or an earlier run is active. The run is marked `manual`, does not count as a firing, and does not change the slots.
+         * @description Starts a run now, also while the schedule is paused or an earlier run is active. It is marked `manual` and is no firing.
          */
         post: operations["triggerSchedule"];
         delete?: never;
@@ -837,7 +837,7 @@ export interface paths {
         };
         /**
          * List the runs of a schedule
-         * @description Newest first. One item for each past slot, with its outcome, and one for each triggered run.
+         * @description Newest first: each past slot, with its outcome, and each triggered run.
          */
         get: operations["listScheduleRuns"];
         put?: never;
@@ -877,7 +877,7 @@ export interface paths {
         };
         /**
          * List sub-agents
-         * @description Sorted by name, without instructions: definitions that were put, definitions in SUBAGENTS_DIRS, and built-in definitions. Each name appears once.
+         * @description Sorted by name, without instructions: definitions that were put, those in SUBAGENTS_DIRS, and built-in ones.
          */
         get: operations["listSubagents"];
         put?: never;
@@ -897,18 +897,18 @@ export interface paths {
         };
         /**
          * Read a sub-agent
-         * @description The current definition of this name, the runner of its runs, and the tools that this runner lacks. With `Accept: text/markdown`, the answer is the front matter and instructions that `PUT` accepts.
+         * @description The current definition, the runner of its runs, and the tools that this runner lacks. With `Accept: text/markdown`, the answer is what `PUT` accepts.
          */
         get: operations["getSubagent"];
         /**
          * Define a sub-agent
-         * @description Creates or replaces a definition, as Markdown. It takes precedence over a file or a built-in definition of this name, for runs that start from now on.
+         * @description Creates or replaces a definition, for runs that start from now on. It takes precedence over a file or a built-in definition of this name.
          */
         put: operations["putSubagent"];
         post?: never;
         /**
          * Delete a definition
-         * @description Deletes the definition that was put under this name. A file or a built-in definition of this name becomes current again; those cannot be deleted. Active runs continue.
+         * @description Deletes the definition that was put under this name; a file or a built-in definition becomes current again. Active runs continue.
          */
         delete: operations["deleteSubagent"];
         options?: never;
@@ -927,7 +927,7 @@ export interface paths {
         put?: never;
         /**
          * Import a collection of sub-agents
-         * @description Takes a zip, a tar (also gzipped) or a multipart form of Markdown files, including folders. Each definition is stored under its `name`, otherwise under its file name. The answer has one row for each Markdown file; an unusable file does not stop the others.
+         * @description Takes a zip, a tar (also gzipped) or a multipart form of Markdown files, including folders. Each definition is stored under its `name`, otherwise its file name. An unusable file does not stop the others.
          */
         post: operations["importSubagents"];
         delete?: never;
@@ -947,7 +947,7 @@ export interface paths {
         put?: never;
         /**
          * Spawn a sub-agent
-         * @description Starts a sub-agent as a subtask, in the current version of its definition, and waits up to `wait_seconds` for its end. A repetition with the same `Idempotency-Key` waits for the same subtask.
+         * @description Starts a sub-agent as a subtask, in the current version of its definition, and waits up to `wait_seconds` for its end.
          */
         post: operations["spawnSubagent"];
         delete?: never;
@@ -967,7 +967,7 @@ export interface paths {
         put?: never;
         /**
          * Ask whether a sub-agent may use a tool
-         * @description Checks the tool against the current definition and gives the reason. A definition that always runs in the background is checked for the background.
+         * @description Checks the tool against the current definition and gives the reason.
          */
         post: operations["checkSubagentTool"];
         delete?: never;
@@ -1029,7 +1029,7 @@ export interface paths {
         };
         /**
          * Read a guide
-         * @description With `Accept: text/markdown`, the answer is the front matter and content that `PUT` accepts.
+         * @description With `Accept: text/markdown`, the answer is what `PUT` accepts.
          */
         get: operations["getTsg"];
         /**
@@ -1063,7 +1063,7 @@ export interface paths {
         put?: never;
         /**
          * Record whether a guide helped
-         * @description Every credential that may read guides may call this, including a sub-agent’s own. The answer has the updated usage figures.
+         * @description A sub-agent’s own credential may call this.
          */
         post: operations["recordTsgFeedback"];
         delete?: never;
@@ -1101,13 +1101,13 @@ export interface paths {
         };
         /**
          * List evaluations
-         * @description Newest first, without warnings, reflection and verdicts. Read an evaluation for these.
+         * @description Newest first, without warnings, reflection and verdicts.
          */
         get: operations["listEvaluations"];
         put?: never;
         /**
          * Evaluate a text
-         * @description Evaluates a text by its reflection and check-in blocks and by criteria, and stores text and evaluation. A text that has to be revised is returned as a summary; the complete text is at `GET /evaluations/{id}/payload`. Results of subtasks, completions and messages with blocks are evaluated automatically. A sub-agent’s own credential may not call this.
+         * @description Evaluates a text by its reflection and check-in blocks and by criteria, and stores both; the complete text is at `GET /evaluations/{id}/payload`. Results, completions and messages with blocks are evaluated without being asked. A sub-agent’s own credential may not call this.
          */
         post: operations["createEvaluation"];
         delete?: never;
@@ -1125,7 +1125,7 @@ export interface paths {
         };
         /**
          * Compare scores
-         * @description Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups. With `by=agreement`: how far verdicts agree with what people say in reviews and quality flags, by criterion, sub-agent and method, and the 20 cases in which they differ most.
+         * @description Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups. With `by=agreement`: how far verdicts agree with reviews and quality flags of people.
          */
         get: operations["getEvaluationStats"];
         put?: never;
@@ -1145,7 +1145,7 @@ export interface paths {
         };
         /**
          * Read an evaluation
-         * @description An evaluation never changes. The verdicts of a judge are a separate evaluation, named by `judge`.
+         * @description An evaluation never changes. The verdicts of a judge are another one, named by `judge`.
          */
         get: operations["getEvaluation"];
         put?: never;
@@ -1185,7 +1185,7 @@ export interface paths {
         };
         /**
          * Export training examples
-         * @description Streams one JSON object per line: flagged training examples, or everything with the given `quality`. A subtask gives its instructions (user) and its result (assistant). A task gives its messages, the last 1,000 and at most 16 MiB, with the brief as the user message if there is none; without assistant messages, the last evaluated output. Items that have no example in the format are left out. A failed export breaks off without the end of the response.
+         * @description Streams one JSON object per line: flagged training examples, or everything with the given `quality`. A subtask gives its instructions and result. A task gives its messages, the last 1,000 and at most 16 MiB, with the brief where no user message is; without assistant messages, the last evaluated output. A failed export breaks off without the end of the response.
          */
         get: operations["exportTraining"];
         put?: never;
@@ -1205,7 +1205,7 @@ export interface paths {
         };
         /**
          * Read tokens, cost and time
-         * @description What ended subtasks and judgements have used, by day, project, agent, task, model or runner. A subtask counts whole, with all its attempts, in the moment of its end. Limits: 366 days, 400 groups.
+         * @description What ended subtasks and judgements have used. A subtask counts whole, with all its attempts, in the moment of its end. Limits: 366 days, 400 groups.
          */
         get: operations["getUsage"];
         put?: never;
@@ -1225,7 +1225,7 @@ export interface paths {
         };
         /**
          * Search memory
-         * @description Finds items with every word of `q`; if there are none, items with some of the words. Facts are found at once, subtasks about one second after their end. A subtask’s own credential searches the whole project.
+         * @description Finds items with every word of `q`; if there are none, with some of them. Facts are found at once, subtasks about one second after their end. A subtask’s own credential searches the whole project.
          */
         get: operations["searchMemory"];
         put?: never;
@@ -1296,7 +1296,7 @@ export interface paths {
         post?: never;
         /**
          * Forget an episode
-         * @description Searches never find the episode again. The subtask itself stays. A subtask’s own credential may not call this.
+         * @description Searches never find the episode again. The subtask stays. A subtask’s own credential may not call this.
          */
         delete: operations["forgetEpisode"];
         options?: never;
@@ -1315,7 +1315,7 @@ export interface paths {
         put?: never;
         /**
          * Claim the next subtask
-         * @description For your own workers. Claims the next waiting subtask of a runner under a lease. Renew the lease with heartbeats; end it with complete, fail or release. With `wait_seconds`, the call waits for work.
+         * @description Claims the next waiting subtask of a runner under a lease. Renew it with heartbeats; end it with complete, fail, release or wait. With `wait_seconds`, the call waits for work.
          */
         post: operations["claimSubtask"];
         delete?: never;
@@ -1355,7 +1355,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a subtask
-         * @description Ends the attempt with a result. A result is rejected if it is empty, only announces or acknowledges the work, or lacks required outputs (without a schema, empty outputs count as missing): then the subtask returns to pending with the reason as `feedback`, or fails. A result that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs always count as a result.
+         * @description Ends the attempt with a result. One that is empty, only announces or acknowledges the work, or lacks required outputs is rejected: the subtask returns to pending with the reason as `feedback`, or fails. One that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs always count as a result.
          */
         post: operations["completeSubtask"];
         delete?: never;
@@ -1415,7 +1415,7 @@ export interface paths {
         put?: never;
         /**
          * Wait for an answer
-         * @description Ends the attempt until the question is closed. The subtask is `waiting`: it uses none of the limits of its agent, and its timeout does not run. Then it is pending again, before newer work of its agent, and the worker that claims it finds the answer in the brief. If the question is closed already, the subtask is pending at once.
+         * @description Ends the attempt until the question is closed. A `waiting` subtask uses none of the limits of its agent, and its timeout does not run. Then it is pending again, before newer work of its agent, with the answer in the brief.
          */
         post: operations["waitForAnswer"];
         delete?: never;
@@ -1435,7 +1435,7 @@ export interface paths {
         put?: never;
         /**
          * Get new context for a session
-         * @description Call it before each model request and put `text` in front of the request. It delivers, each once: assigned briefs, their changes, guides for recent failures, and results of subtasks. To survive a lost answer, send an `Idempotency-Key`, or use `ack=manual`: then all items are delivered again after 60 s unless acknowledged, and new items wait until then.
+         * @description Call it before each model request and put `text` in front of the request. It delivers, each once: assigned briefs, their changes, guides for recent failures, and results of subtasks. To survive a lost answer, send an `Idempotency-Key`, or use `ack=manual`: all items come again after 60 s unless acknowledged; new ones wait until then.
          */
         post: operations["injectSession"];
         delete?: never;
@@ -1455,7 +1455,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge an injection
-         * @description Ends an injection that was made with `ack=manual`. Its items are not delivered again. Repeating the call changes nothing. A late acknowledgement counts until the items are delivered again.
+         * @description Ends an injection that was made with `ack=manual`: its items are not delivered again. A late acknowledgement counts until they are.
          */
         post: operations["acknowledgeInjection"];
         delete?: never;
@@ -1479,7 +1479,7 @@ export interface paths {
         put?: never;
         /**
          * Store a message of a session
-         * @description Call it after each model response. Guides for failures in the message are announced by the next injection of the session. With the `task_id` of a task that the session holds, and a credential with `tasks:write`, check-in blocks of an assistant message count like `POST /tasks/{id}/check-ins`, up to 100,000 characters in total. A message with reflection or check-in blocks is evaluated by the criteria of the revision that was delivered to the session.
+         * @description Call it after each model response. The next injection of the session announces guides for failures in the message. With the `task_id` of a task that the session holds, and the scope `tasks:write`, check-in blocks of an assistant message count like `POST /tasks/{id}/check-ins`. A message with reflection or check-in blocks is evaluated by the criteria that were delivered to the session.
          */
         post: operations["postMessage"];
         delete?: never;
@@ -1499,7 +1499,7 @@ export interface paths {
         put?: never;
         /**
          * Claim waiting results
-         * @description Delivers the waiting items of a session, each exactly once: ends of its subtasks, and ends and reviews of tasks that name it as their parent session. To survive a lost answer, send an `Idempotency-Key`, or use `ack: manual`: then the items are delivered again after 60 s unless the claim is acknowledged.
+         * @description Delivers the waiting items of a session, each once: ends of its subtasks, and questions, ends and reviews of work whose parent session it is. To survive a lost answer, send an `Idempotency-Key`, or use `ack: manual`: the items come again after 60 s unless the claim is acknowledged.
          */
         post: operations["claimInbox"];
         delete?: never;
@@ -1519,7 +1519,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge an inbox claim
-         * @description Ends a claim that was made with `ack: manual`. Its results are not delivered again. Repeating the call changes nothing.
+         * @description Ends a claim that was made with `ack: manual`: its items are not delivered again.
          */
         post: operations["acknowledgeInbox"];
         delete?: never;
@@ -1539,7 +1539,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a Claude Code hook event
-         * @description The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure and SubagentStart return undelivered items of the session as `additionalContext`. PostToolUseFailure is scanned for failures that guides cover. Stop and SubagentStop store `last_assistant_message`, complete each task of the session that a result block in it hands in, and give the agent one more turn if a hand-in is refused or a task, an update or a result is undelivered. A call of the Agent tool with a line `muster-task: <task_id>` in its prompt gets the brief of that task in `updatedInput`; the task is assigned to the sub-agent as soon as it is certain which one the call has started. A call of a Muster tool (`mcp__muster__…`) gets the session as the argument `_session`. PreToolUse is denied if the definition of the calling subtask or sub-agent does not permit the tool. A subtask receives its task from its runner, not here. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.
+         * @description The HTTP hook of Claude Code. The session is `<session_id>`, or `<session_id>:<agent_id>` inside a sub-agent; the credential of a subtask or of an assigned task always means its own session. Answers with undelivered items of the session as `additionalContext`, the brief of a task that `muster-task: <task_id>` in the prompt of the Agent tool names, the session as the argument `_session` of Muster tools, a denial of tools that the definition does not permit, or one more turn. Stop and SubagentStop store `last_assistant_message`, and complete tasks that it hands in. Every other event, an error, or 500 ms without an answer returns an empty 200. An `Idempotency-Key` has no effect.
          */
         post: operations["claudeCodeHook"];
         delete?: never;
@@ -1557,7 +1557,7 @@ export interface paths {
         };
         /**
          * Follow the events of the project
-         * @description Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now. A reader that reconnects with `Last-Event-ID` misses no event: the stream begins with an `id` for one that has received none yet. A reader that falls too far behind is disconnected and should reconnect this way.
+         * @description Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now, with an `id` as its first line. A reader that reconnects with `Last-Event-ID` misses no event. One that falls too far behind is disconnected.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -1583,7 +1583,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description Events from now on are sent to the URL, signed by [Standard Webhooks](https://www.standardwebhooks.com). A delivery that is not answered with 2xx is repeated for up to 72 hours, with the same `webhook-id`. The secret is shown in this answer and never again.
+         * @description Events from now on are sent to the URL, signed by [Standard Webhooks](https://www.standardwebhooks.com). A delivery that is not answered with 2xx is repeated for up to 72 hours, with the same `webhook-id`. Only this answer shows the secret.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1608,7 +1608,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook
-         * @description Nothing more is sent to it, and what waits is given up. Its deliveries stay in `GET /deliveries`. An attempt that is under way may still arrive.
+         * @description Nothing more is sent to it, and what waits is given up. Its deliveries stay in `GET /deliveries`.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -1631,7 +1631,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook
-         * @description The new secret is shown in this answer and never again. During the overlap, each delivery has two signatures.
+         * @description Only this answer shows the new secret. During the overlap, each delivery has two signatures.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1651,7 +1651,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test
-         * @description Sends a delivery of the type `webhook.test`, whatever the events of the webhook. Read it at `Location` to see what the receiver answered.
+         * @description Sends a delivery of the type `webhook.test`. `Location` shows what the receiver answered.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1729,7 +1729,7 @@ export interface paths {
         };
         /**
          * List the deliveries
-         * @description Newest first: what was sent to webhooks, callbacks and channels of the project, and what they answered. Also of receivers that were removed; what is erased is gone.
+         * @description Newest first: what was sent to webhooks, callbacks and channels of the project, also removed ones, and what they answered.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -1771,7 +1771,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew. A message of a channel is composed from the same bytes; quiet hours hold.
+         * @description Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew; quiet hours hold.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -1809,7 +1809,7 @@ export interface paths {
         };
         /**
          * List the workers
-         * @description The worker processes of this installation, the latest first. One that ended in order is no longer listed; one that died stays for a day as `lost`. Outside workers are not listed: they show themselves by the subtasks that they hold. Workers serve all projects, so the key has to be one of the default project.
+         * @description The worker processes of this installation, the latest first. One that died stays for a day as `lost`. Outside workers are not listed. Workers serve all projects, so the key has to be one of the default project.
          */
         get: operations["listWorkers"];
         put?: never;
@@ -1831,7 +1831,7 @@ export interface paths {
         put?: never;
         /**
          * Drain a worker
-         * @description Asks a worker to take no more work. It obeys with its next heartbeat, within half a second: it finishes or releases its runs, gives its judgements and checks back, and then shows `drained` in `GET /workers`. The process stays until it is stopped. It never takes work again; a process that is started in its place is another worker. Repeating the call changes nothing, but `release` after `finish` releases what still runs. The key has to be one of the default project.
+         * @description Asks a worker to take no more work, which it obeys within half a second: it finishes or releases its runs and then shows `drained` in `GET /workers`. It never takes work again, and stays until it is stopped. `release` after `finish` releases what still runs. The key has to be one of the default project.
          */
         post: operations["drainWorker"];
         delete?: never;
@@ -1849,7 +1849,7 @@ export interface paths {
         };
         /**
          * List who wrote what
-         * @description The writes of this project, the latest first: by whom, from where, which operation, on what, and the names of the fields that were set. Never a value, a body or a secret. An entry is part of the commit of its write. The traffic of workers and sessions (claims, heartbeats, checkpoints, ends, injections, inboxes, messages, hooks) is not in it. The latest one may be missing for a moment while an earlier write commits.
+         * @description The writes of this project, the latest first: by whom, from where, which operation, on what, and the names of the fields that were set, never their values. The traffic of workers and sessions is not in it.
          */
         get: operations["listAudit"];
         put?: never;
@@ -1869,7 +1869,7 @@ export interface paths {
         };
         /**
          * Export the audit log
-         * @description Streams one entry per line, the oldest first, with the filters of `GET /audit`. A failed export breaks off without the end of the response.
+         * @description Streams one entry per line, the oldest first. A failed export breaks off without the end of the response.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -1913,13 +1913,13 @@ export interface paths {
         };
         /**
          * List the API keys
-         * @description Newest first, including revoked and expired keys. The server does not store the keys themselves.
+         * @description Newest first, including revoked and expired keys.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description The key is shown in this answer and never again: only its hash is stored.
+         * @description Only this answer shows the key: its hash is stored.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1940,7 +1940,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description The key stops working at once; its open event streams end within one second. Repeating the call changes nothing.
+         * @description The key stops working at once; its open event streams end within one second.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -1977,7 +1977,7 @@ export interface paths {
         };
         /**
          * Check that the process can serve requests
-         * @description Ready if the process has started, and the database is reachable, has the migrations of this version and the queues of its runners, and accepts a write that needs disk space. A relay that lags, missing partitions, and a database that was restored to an earlier time are reported as `degraded`: taking the process out of service would not help. Needs no key.
+         * @description Ready if the process has started, and the database is reachable, migrated and accepts writes. What taking the process out of service would not help is `degraded`, such as a relay that lags. Needs no key.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -2051,7 +2051,7 @@ export interface components {
             text: string;
         };
         AgreementGroup: {
-            /** @description The name of the sub-agent (null: none), the text of the criterion, or the method. */
+            /** @description The sub-agent (null: none), the criterion, or the method. */
             key: string | null;
             /**
              * Format: int64
@@ -2077,7 +2077,7 @@ export interface components {
             undecided: number;
             /**
              * Format: int64
-             * @description How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs.
+             * @description How many of n are about a criterion that a review names; in the others the word about the whole output counts.
              */
             named: number;
         };
@@ -2099,7 +2099,7 @@ export interface components {
             /** Format: int64 */
             both_unmet: number;
         };
-        /** @description Fields without a description are those of `AgreementGroup`. */
+        /** @description Other fields as in `AgreementGroup`. */
         AgreementStats: {
             /**
              * Format: date-time
@@ -2143,7 +2143,7 @@ export interface components {
             by_criterion: components["schemas"]["AgreementGroup"][];
             /** @description Verdicts on criteria by how they were come to, including verdicts that another one replaced. */
             by_method: components["schemas"]["AgreementGroup"][];
-            /** @description The 20 cases in which verdict and person differ most. Of equal ones, those of a judge and the newest first. */
+            /** @description The 20 cases in which verdict and person differ most. */
             cases: components["schemas"]["AgreementCase"][];
             /** @description True if people have spoken of more than the newest 5,000 outputs that were counted. */
             is_cut: boolean;
@@ -2175,32 +2175,25 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             /** @description The agent that the key is bound to, if any. */
             agent_id: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
              * @description When it stops working.
              */
             expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was revoked.
-             */
+            /** Format: date-time */
             revoked_at: string | null;
         };
         ApiKeyList: {
             items: components["schemas"]["ApiKey"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */
         ApprovalDecision: "approve" | "reject";
         AssignedTask: {
             task: components["schemas"]["Task"];
-            /** @description For the session. It opens this task only and cannot start work. Shown once; null when an earlier answer is repeated. */
+            /** @description Opens this task only, and cannot start work. Shown once; null when the answer is repeated. */
             subagent_credential: string | null;
         };
         /**
@@ -2214,7 +2207,7 @@ export interface components {
              * @example writer-1
              */
             subagent_session_id: string;
-            /** @description Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session. Default: false. */
+            /** @description Deliver the whole brief again to the session that already holds the task. Default: false. */
             resend?: boolean | null;
         };
         /**
@@ -2228,10 +2221,7 @@ export interface components {
              * @description Its place in the log, in the order of the writes, with gaps.
              */
             seq: number;
-            /**
-             * Format: date-time
-             * @description When it was written.
-             */
+            /** Format: date-time */
             at: string;
             /** @description Who wrote: `key`, `open`, `subtask`, `session` or `system`. `GET /api-keys` has the names of keys; `name` is the session that an open caller named. */
             actor: components["schemas"]["Reference"];
@@ -2251,7 +2241,6 @@ export interface components {
         };
         AuditList: {
             items: components["schemas"]["AuditEntry"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -2287,7 +2276,7 @@ export interface components {
         BriefDiff: {
             [key: string]: components["schemas"]["DiffPart"][];
         };
-        /** @description The sub-agent of the run, without the MCP tools that are not available in the background. The worker must enforce its tools. */
+        /** @description The sub-agent of the run, whose tools the worker must enforce. */
         BriefSubagent: {
             name: string;
             /** Format: int64 */
@@ -2309,7 +2298,6 @@ export interface components {
             message: string;
             timestamp: string;
         };
-        /** @description An unusable file. Requests for this sub-agent answer `subagent_invalid`. */
         BrokenSubagent: {
             name: string;
             errors: components["schemas"]["SubagentProblem"][];
@@ -2318,7 +2306,7 @@ export interface components {
         Budget: {
             /**
              * Format: int64
-             * @description Model responses. One response with all its tool calls is one step.
+             * @description Model responses; for programs and outside workers, the steps that they report.
              */
             max_steps: number;
             /** Format: int64 */
@@ -2333,11 +2321,11 @@ export interface components {
              */
             tokens?: number;
         };
-        /** @description A webhook for this one only, which gets the event of its end: `subtask.completed`, `subtask.failed`, `subtask.cancelled`, `task.completed`, `task.failed`, `task.cancelled`. */
+        /** @description A webhook for this one only, which gets the event of its end, such as `subtask.completed`. */
         Callback: {
             /**
              * Format: uri
-             * @description Where its end is sent to, with POST, like an event of a webhook. Public addresses only, unless the operator and the project allow more.
+             * @description As of a webhook.
              * @example https://example.com/muster
              */
             url: string;
@@ -2394,25 +2382,18 @@ export interface components {
             tries: number;
             /** Format: uuid */
             worker_id: string | null;
-            /**
-             * Format: date-time
-             * @description When it was requested.
-             */
+            /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
              * @description When it was started last.
              */
             started_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it ended.
-             */
+            /** Format: date-time */
             ended_at: string | null;
         };
         CheckRunList: {
             items: components["schemas"]["CheckRun"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -2479,9 +2460,9 @@ export interface components {
         ClaimedSubtask: {
             subtask: components["schemas"]["Subtask"];
             session_id: string;
-            /** @description A credential for this subtask only. It can read its own work and cannot start work. */
+            /** @description Opens this subtask only, and cannot start work. */
             credential: string;
-            /** @description The span that asked for the subtask (W3C Trace Context): the parent of those of your worker. Null without a trace. */
+            /** @description The span that asked for the subtask (W3C Trace Context). Null without a trace. */
             traceparent: string | null;
             lease: components["schemas"]["Lease"];
             brief: components["schemas"]["Brief"];
@@ -2498,7 +2479,7 @@ export interface components {
             reason?: string;
         };
         /**
-         * @description `HookInput` of `@anthropic-ai/claude-agent-sdk`. Fields that are not listed are ignored.
+         * @description `HookInput` of `@anthropic-ai/claude-agent-sdk`. Other fields are ignored.
          * @example {
          *       "session_id": "0b4c4a1e-7d2f-4f6e-9a53-1d6b1f1f7a11",
          *       "transcript_path": "/home/me/.claude/projects/app/0b4c4a1e.jsonl",
@@ -2514,7 +2495,7 @@ export interface components {
          *     }
          */
         ClaudeCodeHookInput: {
-            /** @description What has happened. Events that nothing comes of here are answered with nothing. */
+            /** @description What has happened. */
             hook_event_name: string;
             /**
              * @description Claude Code’s own session.
@@ -2532,14 +2513,14 @@ export interface components {
             tool_input?: unknown;
             /** @description Names one use of a tool in all events about it. */
             tool_use_id?: string | null;
-            /** @description What the tool answered. The answer of the Agent tool names the sub-agent. */
+            /** @description What the tool answered. */
             tool_response?: unknown;
-            /** @description The folder that the session is in: paths of tools are judged relative to it. */
+            /** @description The folder of the session. */
             cwd?: string | null;
             /** @description Why a tool failed. */
             error?: string | null;
             last_assistant_message?: string | null;
-            /** @description Whether the agent goes on already because an earlier Stop was answered with something new. */
+            /** @description Whether an earlier Stop made the agent go on. */
             stop_hook_active?: boolean | null;
         } & {
             [key: string]: unknown;
@@ -2615,12 +2596,8 @@ export interface components {
             subtask_id: string | null;
             /** Format: int64 */
             revision: number | null;
-            /** @description The owner of the credential that sent it. */
             sender: components["schemas"]["Reference"];
-            /**
-             * Format: date-time
-             * @description When it was sent.
-             */
+            /** Format: date-time */
             created_at: string;
             /** @description SHA-256 of the content in UTF-8, in hexadecimal. */
             content_sha256: string;
@@ -2628,7 +2605,7 @@ export interface components {
         };
         /** @enum {string} */
         CostSource: "reported" | "priced" | "mixed";
-        /** @description Fields without a description are those of `ApiKey`. */
+        /** @description Other fields as in `ApiKey`. */
         CreatedApiKey: {
             /** Format: uuid */
             id: string;
@@ -2644,7 +2621,7 @@ export interface components {
             expires_at: string | null;
             /** Format: date-time */
             revoked_at: string | null;
-            /** @description The key, shown once. Null when an `Idempotency-Key` repeats the answer, because secrets are not stored. */
+            /** @description Shown once; null when the answer is repeated. */
             key: string | null;
         };
         /**
@@ -2666,37 +2643,37 @@ export interface components {
             title?: string | null;
             instructions?: string | null;
             acceptance_criteria?: (string | components["schemas"]["NewCriterion"])[] | null;
-            /** @description The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. */
+            /** @description The outputs that completion must submit, each a name or an object. Without a schema, null and empty values (`""`, blanks, `[]`, `{}`) count as missing. */
             required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
             /** @description low, normal (the default), high or urgent. */
             priority?: components["schemas"]["Priority"] | null;
             /** @description Tasks that must be completed first. */
             depends_on?: string[] | null;
-            /** @description The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`. */
+            /** @description The absolute folder that relative paths start at. A dispatched run works there if it is inside `WORKSPACE_ROOTS`, otherwise in `workspace`. */
             client_cwd?: string | null;
             /** @description Why the task exists and the current situation. */
             background_context?: string | null;
             expected_deliverables?: string[] | null;
-            /** @description How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well. */
+            /** @description How to recognise that the task is done. A plain list of criteria is taken as well. */
             success_criteria?: components["schemas"]["NewSuccessCriteria"] | null;
-            /** @description Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well. */
+            /** @description Rules that the work must follow. A plain list of rules is taken as well. */
             constraints?: components["schemas"]["NewConstraints"] | null;
-            /** @description Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written. */
+            /** @description Relative paths start at `client_cwd`. */
             relevant_files?: string[] | null;
             /** @description URLs (the server does not fetch them) or files. */
             related_documentation?: string[] | null;
-            /** @description What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount. */
+            /** @description What all its subtasks and judgements may use together. Default: any amount. */
             budget?: components["schemas"]["NewTaskBudget"] | null;
-            /** @description Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it. */
+            /** @description Your own data, at most 16 KiB as JSON. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Replaces title and instructions: the first line becomes the title, the whole text the instructions. */
+            /** @description In place of title and instructions: its first line is the title. */
             description?: string | null;
             /** @description Ids of troubleshooting guides that belong to the task. */
             tsgs?: string[] | null;
             /**
-             * @description The session that wants the result. Its inbox and its next injection report the end of the task, and that it waits for review.
+             * @description The session whose inbox reports the end of the task, and that it waits for review.
              * @example research-1
              */
             parent_session_id?: string | null;
@@ -2732,7 +2709,7 @@ export interface components {
             /** @description The check that decides it. Absent if none does. */
             check?: string;
             verdict: components["schemas"]["VerdictValue"];
-            /** @description The evidence: a quote of the agent, of the output, or of the schema validator. */
+            /** @description A quote of the agent, of the output, or of the schema validator. */
             evidence: string | null;
             method: components["schemas"]["VerdictMethod"];
         };
@@ -2742,10 +2719,7 @@ export interface components {
          */
         Delivery: "next_step" | "interrupt";
         DeliveryAttempt: {
-            /**
-             * Format: date-time
-             * @description When it began.
-             */
+            /** Format: date-time */
             at: string;
             /**
              * Format: int64
@@ -2793,7 +2767,7 @@ export interface components {
             /** @description What is reported. A subtask or schedule with `notify: false` is not. */
             on: components["schemas"]["MessageOccasion"][];
             quiet_hours?: components["schemas"]["QuietHours"];
-            /** @description What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message */
+            /** @description What is reported within so many minutes becomes one message, but for questions. */
             digest_minutes?: number;
         };
         /**
@@ -2828,14 +2802,11 @@ export interface components {
             result: string | null;
             /** @description Whether the stored result was cut. */
             result_truncated: boolean;
-            /**
-             * Format: date-time
-             * @description When it ended.
-             */
+            /** Format: date-time */
             completed_at: string;
         };
         /**
-         * @description What to decide by. `x-error-codes` of this document has the status of each; the error reference has a section on each.
+         * @description What to decide by. `x-error-codes` has the status of each.
          * @enum {string}
          */
         ErrorCode: "validation_failed" | "cursor_invalid" | "unauthenticated" | "forbidden" | "spawn_blocked" | "not_found" | "subagent_not_found" | "method_not_allowed" | "conflict" | "invalid_transition" | "not_cancellable" | "not_steerable" | "tsg_in_use" | "request_in_progress" | "cursor_pruned" | "lease_lost" | "revision_stale" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_mismatch" | "outputs_missing" | "dependency_cycle" | "schedule_ambiguous" | "schedule_unparseable" | "schedule_in_past" | "subagent_invalid" | "background_mcp_blocked" | "runner_unavailable" | "revision_required" | "rate_limited" | "pending_limit_reached" | "quota_exceeded" | "budget_exhausted" | "headers_too_large" | "internal" | "method_not_implemented" | "unavailable" | "subtasks_disabled" | "secrets_not_configured" | "schedules_disabled";
@@ -2846,10 +2817,7 @@ export interface components {
              * @description The latest evaluation of the output.
              */
             evaluation_id: string;
-            /**
-             * Format: uuid
-             * @description The subtask with this result.
-             */
+            /** Format: uuid */
             subtask_id: string | null;
         };
         /**
@@ -2962,25 +2930,22 @@ export interface components {
             criteria_revision: number | null;
             /**
              * Format: int64
-             * @description The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.
+             * @description Of the evaluation rule. 2: an approval needs every required criterion met.
              */
             rule_version: number;
             /**
              * Format: uuid
-             * @description The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.
+             * @description The evaluation to which this one adds the verdicts of checks or of a judge.
              */
             judge_of: string | null;
             /**
              * Format: uuid
-             * @description The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.
+             * @description The evaluation that a person reviewed. The recommendation is then the decision of the review.
              */
             review_of: string | null;
             /** @description Null if no judge was asked. */
             judge: components["schemas"]["Judgement"] | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
             warnings: components["schemas"]["EvaluationWarning"][];
             reflection: components["schemas"]["Reflection"];
@@ -2991,9 +2956,9 @@ export interface components {
             threshold: number;
             /** @description Outputs at or above this score are approved. */
             approve_at: number;
-            /** @description What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none. */
+            /** @description What `review: auto` completed on, as in `EvaluationSettings`. Null for `rule_version` 1, which asked for none. */
             trust: components["schemas"]["Trust"] | null;
-            /** @description In the answer to `POST /evaluations`: the complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`. */
+            /** @description In the answer to `POST /evaluations`: the complete output, unless it has to be revised. */
             full_payload?: string;
         };
         /** @description The score of some categories; null if no item of them counts. */
@@ -3009,12 +2974,9 @@ export interface components {
             strict_constraints?: boolean;
         };
         EvaluationGroup: {
-            /** @description The day (UTC), the name of the sub-agent, or the text of the criterion. Null: no sub-agent. */
+            /** @description The day (UTC), the sub-agent (null: none), or the criterion. */
             key: string | null;
-            /**
-             * Format: int64
-             * @description The number of outputs. Each counts once, however often it was evaluated.
-             */
+            /** Format: int64 */
             outputs: number;
             /**
              * Format: int64
@@ -3027,14 +2989,10 @@ export interface components {
             /** @description The verdicts on the criterion; null for other groupings. */
             verdicts: components["schemas"]["VerdictCounts"] | null;
         };
-        /**
-         * @description How scores are grouped.
-         * @enum {string}
-         */
+        /** @enum {string} */
         EvaluationGrouping: "day" | "subagent" | "criterion";
         EvaluationList: {
             items: components["schemas"]["EvaluationSummary"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -3051,7 +3009,7 @@ export interface components {
         };
         /** @description By what outputs are judged; what is absent is as in the defaults */
         EvaluationSettings: {
-            /** @description What an item of each category adds, from -1 to 1; 0: it does not count, unless it is the mark of a criterion. */
+            /** @description What an item of each category adds, from -1 to 1; 0: it does not count. */
             weights?: {
                 [key: string]: number;
             };
@@ -3059,14 +3017,14 @@ export interface components {
             approve_at?: number;
             /** @description Below this score a result has to be revised (0.6); at most approve_at. */
             threshold?: number;
-            /** @description What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is violated or not shown to be kept. */
+            /** @description What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is not shown to be kept. */
             gates?: components["schemas"]["EvaluationGates"];
-            /** @description What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough, except for strict constraints. */
+            /** @description What `review: auto` completes a task on. evidence (the default): for each required criterion. self_report: the word of the agent is enough, except for strict constraints. */
             trust?: components["schemas"]["Trust"];
             /** @description Whether a model gives verdicts as well (false), and which. */
             judge?: boolean | components["schemas"]["JudgeSettings"];
         };
-        /** @description Fields without a description are those of `EvaluationGroup`. */
+        /** @description Other fields as in `EvaluationGroup`. */
         EvaluationStats: {
             /**
              * Format: date-time
@@ -3102,7 +3060,7 @@ export interface components {
             /** @description True if the time range has more than the newest 50,000 outputs that were counted. */
             is_cut: boolean;
         };
-        /** @description Fields without a description are those of `Evaluation`. */
+        /** @description Other fields as in `Evaluation`. */
         EvaluationSummary: {
             /** Format: uuid */
             id: string;
@@ -3138,7 +3096,6 @@ export interface components {
         EvaluationWarning: {
             code: components["schemas"]["EvaluationWarningCode"];
             message: string;
-            /** @description The criterion of the warning. */
             criterion_id?: string;
         };
         /** @enum {string} */
@@ -3171,19 +3128,14 @@ export interface components {
              */
             id: number;
             type: components["schemas"]["EventType"];
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
+            /** Format: date-time */
             at: string;
             /** Format: uuid */
             project_id: string;
-            /** @description What the event is about. */
             subject: components["schemas"]["Reference"];
             data: {
                 [key: string]: unknown;
             };
-            /** @description Who caused it. */
             actor: components["schemas"]["Reference"];
         };
         /**
@@ -3240,24 +3192,20 @@ export interface components {
              * @description When it is due; while it is pending.
              */
             next_attempt_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
              * @description When it was delivered or given up.
              */
             ended_at: string | null;
-            /** @description Why it was given up without another attempt, such as a receiver that was removed; otherwise null. */
+            /** @description Why it was given up without another attempt. */
             ended_reason: string | null;
             /** @description What is sent, byte for byte; messages of channels are composed from it. */
             body: string;
         };
         EventDeliveryList: {
             items: components["schemas"]["EventDeliverySummary"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -3265,7 +3213,7 @@ export interface components {
          * @enum {string}
          */
         EventDeliveryStatus: "pending" | "sending" | "delivered" | "failed";
-        /** @description Fields without a description are those of `EventDelivery`. */
+        /** @description Other fields as in `EventDelivery`. */
         EventDeliverySummary: {
             /** Format: uuid */
             id: string;
@@ -3324,17 +3272,11 @@ export interface components {
             tags: string[];
             /** @description The agent of the credential, otherwise of the source subtask. */
             agent_id: string | null;
-            /**
-             * Format: uuid
-             * @description The source subtask.
-             */
+            /** Format: uuid */
             source_subtask_id: string | null;
             /** @description The owner of the credential that made the request. */
             author: components["schemas"]["Reference"];
-            /**
-             * Format: date-time
-             * @description When it was learnt.
-             */
+            /** Format: date-time */
             created_at: string;
         };
         /**
@@ -3380,10 +3322,7 @@ export interface components {
         FileField: "relevant_files" | "related_documentation";
         /** @enum {string} */
         FileStatus: "found" | "not_found" | "not_checked";
-        /**
-         * @description How a subtask ended.
-         * @enum {string}
-         */
+        /** @enum {string} */
         FinalOutcome: "completed" | "cancelled" | "incomplete_blocked" | "validation_failed" | "timed_out" | "errored" | "worker_lost" | "budget_exceeded";
         Health: {
             /** @constant */
@@ -3397,7 +3336,7 @@ export interface components {
             expires_at: string;
             /** @description True: stop the work and call fail or release. */
             cancel_requested: boolean;
-            /** @description Unacknowledged updates. They are repeated until they are acknowledged. */
+            /** @description Repeated until they are acknowledged. */
             updates: components["schemas"]["WordedUpdate"][];
         };
         /**
@@ -3471,9 +3410,9 @@ export interface components {
             score: number | null;
             /** @description Null if the subtask did not complete. */
             recommendation: components["schemas"]["Recommendation"] | null;
-            /** @description The result; for kind task, its outputs as text; for kind question, what its answer has to fit (options, the arguments to approve, or a form). Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`. */
+            /** @description The result; of a task, its outputs as text; of a question, what its answer has to fit. Null if the result has to be revised: then read `/subtasks/{id}/payload` or `/tasks/{id}/payload`. */
             result: string | null;
-            /** @description The submitted summary. For a result that has to be revised: the problems, and the first and last part of the result. */
+            /** @description The submitted summary. For a result that has to be revised: the problems, and its first and last part. */
             summary: string | null;
             /** @description Why the work did not complete. */
             error: string | null;
@@ -3536,7 +3475,7 @@ export interface components {
          *     }
          */
         InjectionRequest: {
-            /** @description The latest messages, at most 3. They are scanned for failures that troubleshooting guides cover. Default: []. */
+            /** @description The latest messages, which are scanned for failures that guides cover. Default: []. */
             messages?: string[] | null;
         };
         JudgeModel: {
@@ -3588,7 +3527,7 @@ export interface components {
         LoopAction: "block" | "notice" | "off";
         /** @description When work counts as going in circles, and what happens then */
         LoopSettings: {
-            /** @description After so many calls of one tool with the same arguments and the same failure a notice is sent (3); after twice as many the run is blocked. */
+            /** @description After so many equal failures of one call a notice is sent (3); after twice as many the run is blocked. */
             repeats?: number;
             /** @description After so many seconds without a new step a notice is sent (600); after twice as many the run is blocked. 0: never. */
             quiet_seconds?: number;
@@ -3661,21 +3600,17 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
-            /** @description The score of its evaluation. Present if the message has reflection or check-in blocks; null if no item in them counts. */
+            /** @description The score of its evaluation, if it has reflection or check-in blocks; null if no item in them counts. */
             eval_score: number | null;
             /** @description The problems, if the message has to be revised. */
             eval_summary: string | null;
             quality_flag: components["schemas"]["Quality"] | null;
             training_candidate: boolean;
-            /**
-             * Format: date-time
-             * @description When it was stored.
-             */
+            /** Format: date-time */
             created_at: string;
         };
         MessageList: {
             items: components["schemas"]["Message"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -3683,7 +3618,7 @@ export interface components {
         /** @enum {string} */
         MessageRole: "user" | "assistant" | "system" | "tool";
         /**
-         * @description What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.
+         * @description Slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest, replaces all.
          * @enum {string}
          */
         MissedPolicy: "skip" | "run_once";
@@ -3693,11 +3628,9 @@ export interface components {
          *     }
          */
         NewAnswer: {
-            /** @description The chosen option. */
             option_id?: string | null;
-            /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
+            /** @description The answer to a question without options, valid against its schema; beside a decision, a text. */
             answer?: unknown;
-            /** @description The answer to an approval. */
             decision?: components["schemas"]["ApprovalDecision"] | null;
             /** @description With approve: permits these arguments instead of those that were asked about. */
             edited_arguments?: {
@@ -3709,7 +3642,7 @@ export interface components {
             arguments_digest?: string | null;
             /**
              * Format: int64
-             * @description The current revision of the task. Confirms an answer to a question that was asked at an older revision.
+             * @description The current revision of the task, to answer a question that was asked at an older one.
              */
             revision?: number | null;
         };
@@ -3737,9 +3670,9 @@ export interface components {
              */
             expires_at?: string | null;
         };
-        /** @description The limit for all attempts together. A subtask that reaches it ends as `budget_exceeded` and keeps its partial result. */
+        /** @description The limit for all attempts together. A subtask that reaches it ends as `budget_exceeded`. */
         NewBudget: {
-            /** @description Model responses. One response with all its tool calls is one step. For programs and external workers, the steps that they report. Default: 50. */
+            /** @description Model responses; for programs and outside workers, the steps that they report. Default: 50. */
             max_steps?: number | null;
             /** Format: int64 */
             max_tokens?: number | null;
@@ -3776,11 +3709,9 @@ export interface components {
             check?: string | null;
         };
         NewDefaultAnswer: {
-            /** @description The chosen option. */
             option_id?: string | null;
-            /** @description The answer to a question without options, valid against its schema if it has one; beside a decision, a text. */
+            /** @description The answer to a question without options, valid against its schema; beside a decision, a text. */
             answer?: unknown;
-            /** @description The answer to an approval. */
             decision?: components["schemas"]["ApprovalDecision"] | null;
         };
         /**
@@ -3805,16 +3736,13 @@ export interface components {
          *     }
          */
         NewEvaluation: {
-            /** @description The text to evaluate. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
+            /** @description Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
             output: string;
-            /** @description The criteria, instead of those of the task. Their ids are `criterion-1`, `criterion-2` and so on. */
+            /** @description Instead of those of the task. Their ids are `criterion-1`, `criterion-2` and so on. */
             acceptance_criteria?: string[] | null;
             /** @description Below this score the text has to be revised. At most `approve_at` of the project (0.8), which stays as it is. Default: the setting of the project, otherwise 0.6. */
             threshold?: number | null;
-            /**
-             * Format: uuid
-             * @description The task that the text is about. Without `criteria`, the criteria of its current revision apply.
-             */
+            /** Format: uuid */
             task_id?: string | null;
             /**
              * @description The session that it comes from.
@@ -3838,7 +3766,7 @@ export interface components {
             tags?: string[] | null;
             /**
              * Format: uuid
-             * @description The subtask that the fact comes from. A subtask’s own credential always means itself.
+             * @description A subtask’s own credential always means itself.
              */
             source_subtask_id?: string | null;
         };
@@ -3856,14 +3784,10 @@ export interface components {
          */
         NewMessage: {
             role: components["schemas"]["MessageRole"];
-            /** @description The text of the message. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
+            /** @description Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD. */
             content: string;
-            /** @description The model that wrote the message. */
             model?: string | null;
-            /**
-             * Format: uuid
-             * @description The task that the message is about.
-             */
+            /** Format: uuid */
             task_id?: string | null;
             /**
              * @description Name of the agent that wrote the message.
@@ -3874,7 +3798,7 @@ export interface components {
             usage?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
+            /** @description Your own data, at most 16 KiB as JSON. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
@@ -3910,13 +3834,13 @@ export interface components {
         NewRequiredOutput: {
             name: string;
             description?: string | null;
-            /** @description JSON Schema 2020-12 of the value. With a schema, the schema alone decides whether an empty value is accepted. Null is never accepted. */
+            /** @description JSON Schema 2020-12 of the value; it alone decides whether an empty value is accepted. Null never is. */
             schema?: {
                 [key: string]: unknown;
             } | null;
         };
         /**
-         * @description Fields without a description are those of `NewSubtask`.
+         * @description Other fields as in `NewSubtask`.
          * @example {
          *       "task": "Inspect packages and report.",
          *       "every": "weekdays at 9 ET",
@@ -3945,7 +3869,7 @@ export interface components {
              */
             cron?: string | null;
             /**
-             * @description The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
+             * @description IANA name, for times that name no zone. Default: that of the project, otherwise UTC.
              * @example America/New_York
              */
             timezone?: string | null;
@@ -3956,13 +3880,12 @@ export interface components {
             timeout_seconds?: number | null;
             priority?: components["schemas"]["Priority"] | null;
             /**
-             * @description The sub-agent of each run, in the version that is current when it fires.
+             * @description The sub-agent of each run, in its then current version.
              * @example memory-specialist
              */
             subagent?: string | null;
             runner?: string | null;
             model?: string | null;
-            /** @description The budget of each run. */
             budget?: components["schemas"]["NewBudget"] | null;
             /** @description The schedule finishes after this number of firings. Default: no limit. */
             max_fires?: number | null;
@@ -3970,7 +3893,7 @@ export interface components {
             overlap?: components["schemas"]["OverlapPolicy"] | null;
             /** @description Default: run_once. */
             missed?: components["schemas"]["MissedPolicy"] | null;
-            /** @description How many seconds late a slot may fire before it counts as missed. Default: 60. */
+            /** @description Seconds that a slot may fire late before it counts as missed. Default: 60. */
             grace_seconds?: number | null;
             /**
              * @description The session whose inbox gets the results. Default: `schedule-<id>`.
@@ -3979,7 +3902,7 @@ export interface components {
             parent_session_id?: string | null;
             /** @description Where the end of each run is sent to. It is not shown again. */
             callback?: components["schemas"]["Callback"] | null;
-            /** @description Your own data, at most 16 KiB as JSON. Each run gets a copy. Default: {}. */
+            /** @description Each run gets a copy. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
@@ -4001,10 +3924,10 @@ export interface components {
          *     }
          */
         NewSubtask: {
-            /** @description The instructions. They must be complete: the runner has no other information. */
+            /** @description The instructions, complete: the runner has no other information. */
             task: string;
             /**
-             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
+             * @description The agent whose limits it counts against. A key bound to an agent overrides it. Default: default.
              * @example default
              */
             agent_id?: string | null;
@@ -4028,7 +3951,7 @@ export interface components {
              */
             task_id?: string | null;
             /**
-             * @description The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
+             * @description The sub-agent to run, in the background.
              * @example memory-specialist
              */
             subagent?: string | null;
@@ -4036,21 +3959,21 @@ export interface components {
             runner?: string | null;
             /** @description The model, if the runner supports a choice. Overrides the model of the sub-agent. */
             model?: string | null;
-            /** @description The outputs that a complete result must contain: at most 50, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. Default: []. */
+            /** @description The outputs that a complete result must contain, each a name or an object. Without a schema, null and empty values (`""`, blanks, `[]`, `{}`) count as missing. Default: []. */
             required_outputs?: (string | components["schemas"]["NewRequiredOutput"])[] | null;
-            /** @description The number of failed attempts after which the subtask fails. Default: 2. */
+            /** @description Failed attempts after which the subtask fails. Default: 2. */
             max_attempts?: number | null;
             budget?: components["schemas"]["NewBudget"] | null;
             callback?: components["schemas"]["Callback"] | null;
-            /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}. */
+            /** @description Your own data, at most 16 KiB as JSON. Default: {}. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Seconds to wait for the end. Waiting needs the scope `subtasks:read`; without it the answer comes at once. Default: 0. */
+            /** @description Seconds to wait for the end. Needs the scope `subtasks:read`. Default: 0. */
             wait_seconds?: number | null;
         };
         /**
-         * @description Fields without a description are those of `NewTaskQuestion`.
+         * @description Other fields as in `NewTaskQuestion`.
          * @example {
          *       "prompt": "Which database should the example use?",
          *       "options": [
@@ -4092,7 +4015,7 @@ export interface components {
             all_required?: boolean | null;
         };
         /**
-         * @description Fields without a description are those of `CreatedTask`.
+         * @description Other fields as in `CreatedTask`.
          * @example {
          *       "title": "Document the public functions",
          *       "instructions": "List the public functions of src/ with one sentence each.",
@@ -4259,7 +4182,7 @@ export interface components {
         NewWebhook: {
             /**
              * Format: uri
-             * @description Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.
+             * @description Where events are sent to, with POST. Public addresses only, unless operator and project allow more.
              * @example https://example.com/muster
              */
             url: string;
@@ -4280,7 +4203,7 @@ export interface components {
              * @example research-1
              */
             session_id?: string | null;
-            /** @description true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up. Default: false. */
+            /** @description true: the events of one subject are sent one after the other. Default: false. */
             ordered?: boolean | null;
             description?: string | null;
         };
@@ -4309,10 +4232,7 @@ export interface components {
             comment: string | null;
             /** @description The owner of the credential that made the request. */
             author: components["schemas"]["Reference"];
-            /**
-             * Format: date-time
-             * @description When it was said.
-             */
+            /** Format: date-time */
             at: string;
         };
         /** @enum {string} */
@@ -4324,11 +4244,11 @@ export interface components {
             next_fire_at: string;
         };
         /**
-         * @description urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
+         * @description Waiting raises the rank of a subtask: one minute equals one level.
          * @enum {string}
          */
         Priority: "low" | "normal" | "high" | "urgent";
-        /** @description RFC 9457 problem details. Which extensions are there depends on `code`. */
+        /** @description RFC 9457 problem details. Its extensions depend on `code`. */
         Problem: {
             /** @description URL of the page about this code. */
             type: string;
@@ -4340,9 +4260,9 @@ export interface components {
             /** @description Path of the request. */
             instance: string;
             code: components["schemas"]["ErrorCode"];
-            /** @description Quote it when you report a problem: it is in the log of the server. */
+            /** @description It is in the log of the server. */
             request_id: string;
-            /** @description Whether the same request may succeed later without being changed. */
+            /** @description Whether the same request may succeed later. */
             retryable: boolean;
             /** @description `validation_failed` and others: the problems of the input, the first 50 of them. */
             errors?: components["schemas"]["FieldProblem"][];
@@ -4387,7 +4307,7 @@ export interface components {
             /** @description Who answered the question before. */
             answered_by?: components["schemas"]["Reference"];
             answered_at?: string;
-            /** @description The digest of the arguments that the approval is about. */
+            /** @description Of the arguments that the approval is about. */
             arguments_digest?: string | null;
             /** @description `forbidden`: the scope that the credential lacks. */
             required_scope?: string;
@@ -4442,10 +4362,7 @@ export interface components {
             id: string;
             name: string;
             settings: components["schemas"]["ProjectSettings"];
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
         };
         /** @description What subtasks and judgements may use; without limits where it is absent */
@@ -4500,16 +4417,16 @@ export interface components {
             /** @description Replaces the settings as a whole. */
             settings?: components["schemas"]["ProjectSettings"] | null;
         };
-        /** @description Limits, the default time zone of schedules, the policy for MCP tools in background sub-agents, and the evaluation rules. Missing settings use the defaults of the server; the time zone defaults to UTC. */
+        /** @description What is absent is as in the defaults of the server. */
         ProjectSettings: {
             limits?: components["schemas"]["ProjectLimits"];
-            /** @description The IANA name of the time zone of schedules that name none; UTC where it is absent */
+            /** @description IANA name, for schedules that name none; UTC where it is absent */
             timezone?: string;
             background_mcp?: components["schemas"]["BackgroundMcpPolicy"];
             evaluation?: components["schemas"]["EvaluationSettings"];
-            /** @description Uses of tools that the runners ai and claude-code ask the parent session about before they execute them, beside those of each definition */
+            /** @description Uses of tools to ask the parent session about before they are executed, beside those of each definition */
             ask?: string[];
-            /** @description Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well */
+            /** @description Addresses besides the public internet that deliveries may reach, as far as OUTBOUND_ALLOW names them as well */
             outbound_allow?: string[];
             telegram?: components["schemas"]["TelegramSettings"];
             slack?: components["schemas"]["SlackSettings"];
@@ -4518,7 +4435,7 @@ export interface components {
             loops?: components["schemas"]["LoopSettings"];
         };
         PromptSection: string;
-        /** @description Fields without a description are those of `Subagent`. */
+        /** @description Other fields as in `Subagent`. */
         PutSubagent: {
             name: string;
             title: string | null;
@@ -4543,10 +4460,7 @@ export interface components {
             /** @description Possible mistakes in the definition. */
             warnings: components["schemas"]["SubagentProblem"][];
         };
-        /**
-         * @description The quality flag.
-         * @enum {string}
-         */
+        /** @enum {string} */
         Quality: "excellent" | "good" | "needs_work" | "bad";
         QualityFlag: {
             /** Format: uuid */
@@ -4649,15 +4563,9 @@ export interface components {
              * @description The update that delivers the answer to the run or assignee, with its receipt.
              */
             update_id: string | null;
-            /**
-             * Format: date-time
-             * @description When it was asked.
-             */
+            /** Format: date-time */
             asked_at: string;
-            /**
-             * Format: date-time
-             * @description When it was answered.
-             */
+            /** Format: date-time */
             answered_at: string | null;
         };
         /**
@@ -4667,7 +4575,6 @@ export interface components {
         QuestionKind: "question" | "approval";
         QuestionList: {
             items: components["schemas"]["Question"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         QuestionOption: {
@@ -4677,7 +4584,7 @@ export interface components {
         };
         /** @enum {string} */
         QuestionStatus: "open" | "answered" | "expired" | "withdrawn";
-        /** @description Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project */
+        /** @description Messages of these hours are sent when they are over. The time zone is that of the project */
         QuietHours: {
             from: string;
             to: string;
@@ -4690,7 +4597,7 @@ export interface components {
             parts: components["schemas"]["ReadinessParts"];
         };
         ReadinessPart: {
-            /** @description `failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before this one was looked at. */
+            /** @description `failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before. */
             status: components["schemas"]["PartStatus"];
             /** @description What is wrong and what to do; null if nothing is known to be. */
             detail: string | null;
@@ -4721,10 +4628,7 @@ export interface components {
          * @enum {string}
          */
         ReceiverKind: "webhook" | "callback" | "telegram" | "slack" | "email";
-        /**
-         * @description The recommendation of the evaluation.
-         * @enum {string}
-         */
+        /** @enum {string} */
         Recommendation: "approve" | "review" | "request_revision";
         RecommendationCounts: {
             /** Format: int64 */
@@ -4734,12 +4638,11 @@ export interface components {
             /** Format: int64 */
             request_revision: number;
         };
-        /** @description Who or what it is. */
         Reference: {
-            /** @description Such as `key`, `open`, `session`, `subtask`, `task`, `worker` or `muster`. There may be more kinds later. */
+            /** @description Such as `key`, `open`, `session`, `subtask`, `task`, `worker` or `muster`. */
             kind: string;
             id: string;
-            /** @description Of a sender: the name of the API key at the time of sending, or the session that a caller without a key named; otherwise null. */
+            /** @description Of a sender: the name of the API key, or the session that a caller without a key named. */
             name?: string | null;
         };
         /** @description The agent’s reflection on its own work, from all reflection blocks. */
@@ -4788,7 +4691,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good */
+        /** @description Days for which things are kept; RETENTION_DAYS of the server where it is absent */
         RetentionDays: {
             events?: number;
             steps?: number;
@@ -4808,7 +4711,7 @@ export interface components {
             task: components["schemas"]["Task"];
             /**
              * Format: uuid
-             * @description The update for the assignee. Null if no visible part of the brief changed: priority, budget, metadata and dependencies are not shown in it.
+             * @description The update for the assignee. Null if nothing that the brief shows has changed.
              */
             update_id: string | null;
             /** Format: int64 */
@@ -4820,9 +4723,9 @@ export interface components {
             available: boolean;
             /** @description True for the runner of a subtask that names no runner and no sub-agent. */
             default: boolean;
-            /** @description True for the runner of a sub-agent whose caller names no runner. If no runner is marked, the caller must name one. */
+            /** @description True for the runner of a sub-agent whose caller names none. */
             default_for_subagents: boolean;
-            /** @description Whether the runner applies the role, instructions and tools of a sub-agent definition. Only such runners run sub-agents. */
+            /** @description Whether it applies the definition of a sub-agent. Only such runners run sub-agents. */
             follows_definitions: boolean;
             /** @description What the operator must install or set before the runner is available. */
             missing: string[];
@@ -4830,7 +4733,7 @@ export interface components {
             steerable: boolean;
             /** @description For claude-code: the version of the program, once known. */
             version?: string;
-            /** @description What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing. */
+            /** @description What of a run is confined: the whole program, the commands that its model runs, or nothing. */
             sandbox: components["schemas"]["RunnerSandbox"];
             /** @description Why nothing is confined, where something could be. See docs/sandbox.md. */
             sandbox_problem?: string;
@@ -4908,7 +4811,6 @@ export interface components {
         Schedule: {
             /** Format: uuid */
             id: string;
-            /** @description The agent whose limits apply to the runs. */
             agent_id: string;
             task: string;
             schedule_type: components["schemas"]["ScheduleType"];
@@ -4918,7 +4820,6 @@ export interface components {
             canonical: string;
             /** @description How the phrase was understood, in words. */
             reading: string;
-            /** @description The time zone of the rule. */
             timezone: string;
             /**
              * Format: date-time
@@ -4936,7 +4837,7 @@ export interface components {
             rule: string | null;
             /**
              * Format: date-time
-             * @description When the phrase was read: where counting begins.
+             * @description Where counting begins.
              */
             anchor_at: string;
             /**
@@ -4972,7 +4873,7 @@ export interface components {
             /** Format: int64 */
             timeout_seconds: number;
             priority: components["schemas"]["Priority"];
-            /** @description The sub-agent of each run, in the version that is current when it fires. */
+            /** @description The sub-agent of each run, in its then current version. */
             subagent: string | null;
             runner: string;
             model: string | null;
@@ -4989,10 +4890,7 @@ export interface components {
              * @description Use `created_by_session_id`.
              */
             created_by_session: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
@@ -5010,11 +4908,10 @@ export interface components {
         };
         ScheduleList: {
             items: components["schemas"]["Schedule"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
-         * @description Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays. Fields without a description are those of `NewSchedule`.
+         * @description Only the fields to change. Null removes a field or resets it to its default. Other fields as in `NewSchedule`.
          * @example {
          *       "every": "weekdays at 10 ET",
          *       "max_fires": 20
@@ -5039,7 +4936,7 @@ export interface components {
             /** @example America/New_York */
             timezone?: string | null;
             /**
-             * @description The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.
+             * @description The agent whose limits it counts against. A key bound to an agent overrides it.
              * @example default
              */
             agent_id?: string | null;
@@ -5048,7 +4945,7 @@ export interface components {
             timeout_seconds?: number | null;
             priority?: components["schemas"]["Priority"] | null;
             /**
-             * @description The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
+             * @description The sub-agent to run, in the background.
              * @example memory-specialist
              */
             subagent?: string | null;
@@ -5060,18 +4957,18 @@ export interface components {
             max_fires?: number | null;
             overlap?: components["schemas"]["OverlapPolicy"] | null;
             missed?: components["schemas"]["MissedPolicy"] | null;
-            /** @description How many seconds late a slot may fire before it counts as missed. */
+            /** @description Seconds that a slot may fire late before it counts as missed. */
             grace_seconds?: number | null;
             /** @example research-1 */
             parent_session_id?: string | null;
             /** @description Where the end of each run is sent to from now on; null: nowhere. */
             callback?: components["schemas"]["Callback"] | null;
-            /** @description Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. */
+            /** @description Your own data, at most 16 KiB as JSON. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description Fields without a description are those of `Schedule`. */
+        /** @description Other fields as in `Schedule`. */
         SchedulePreview: {
             schedule_type: components["schemas"]["ScheduleType"];
             phrase: string;
@@ -5092,7 +4989,7 @@ export interface components {
             warnings: components["schemas"]["ScheduleWarning"][];
         };
         /**
-         * @description The body of a creation, and the time at which to read the phrase. Fields without a description are those of `NewSchedule`.
+         * @description The body of a creation, and the time at which to read the phrase. Other fields as in `NewSchedule`.
          * @example {
          *       "task": "Inspect packages and report.",
          *       "every": "weekdays at 9 ET",
@@ -5165,7 +5062,6 @@ export interface components {
         };
         ScheduleRunList: {
             items: components["schemas"]["ScheduleRun"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -5197,19 +5093,15 @@ export interface components {
             system: string | null;
             /** @description The first message of the attempt; null if it goes on with the result of a tool. */
             message: string | null;
-            /** @description The attempt goes on after a wait. The conversation so far stands between `system` and `message`; the transcript has it. */
+            /** @description The attempt goes on after a wait. The transcript has the conversation between `system` and `message`. */
             is_continued: boolean;
             /** @description A text was longer than the 256 KiB that are kept of it. */
             is_cut: boolean;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
+            /** Format: date-time */
             at: string;
         };
         SentPromptList: {
             items: components["schemas"]["SentPrompt"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         ShortenedField: {
@@ -5231,7 +5123,7 @@ export interface components {
             /** @description What is reported. A subtask or schedule with `notify: false` is not. */
             on: components["schemas"]["MessageOccasion"][];
             quiet_hours?: components["schemas"]["QuietHours"];
-            /** @description What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message */
+            /** @description What is reported within so many minutes becomes one message, but for questions. */
             digest_minutes?: number;
         };
         /** @enum {string} */
@@ -5239,28 +5131,23 @@ export interface components {
         SpawnResult: {
             /** @description Whether the subtask completed. True while it has not ended. */
             success: boolean;
-            /** @description The name of the sub-agent. */
             subagent_type: string;
-            /** @description The summary of the result, otherwise the result itself, cut to 4,000 characters. Null until the subtask has ended. The subtask has the complete result. */
+            /** @description The summary of the result, otherwise the result, cut to 4,000 characters. Null until the end. */
             summary: string | null;
             /**
              * Format: int64
-             * @description From the start of the first attempt to the end, without the time during which no live worker held it; 0 until it has ended.
+             * @description As of the subtask; 0 until it has ended.
              */
             duration_ms: number;
             background: boolean;
             /** @description Why the subtask did not complete. */
             error: string | null;
-            /**
-             * Format: uuid
-             * @description The subtask of this run. Use it to follow, steer or cancel the run.
-             */
+            /** Format: uuid */
             subtask_id: string;
-            /** @description The runner of the subtask. */
             runner: string;
             /** @description Why this runner, in one sentence. */
             runner_reason?: string;
-            /** @description One sentence for each tool that the definition lists and this run does not have. */
+            /** @description Tools that the definition lists and this run does not have. */
             warnings: string[];
         };
         /** @enum {string} */
@@ -5275,17 +5162,13 @@ export interface components {
             attempt: number;
             kind: components["schemas"]["StepKind"];
             content: unknown;
-            /**
-             * Format: date-time
-             * @description When it was recorded.
-             */
+            /** Format: date-time */
             at: string;
         };
         /** @enum {string} */
         StepKind: "message" | "tool_call" | "tool_result" | "update" | "error";
         StepList: {
             items: components["schemas"]["Step"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         StoredByRun: {
@@ -5358,17 +5241,16 @@ export interface components {
             disallowed_tools: string[];
             /** @description Uses of tools that are asked about before they are executed. */
             ask: string[];
-            /** @description The file of the definition. */
             definition_path: string | null;
             /**
              * Format: int64
-             * @description The version that a run started now would use. It increases with every change that is put or run.
+             * @description The version that a run started now would use.
              */
             version: number;
             source: components["schemas"]["SubagentSource"];
             /**
              * Format: int64
-             * @description The target duration. The last event of a slower run reports it; the run is not stopped.
+             * @description The target duration; the run is not stopped.
              */
             target_latency_ms: number | null;
             /**
@@ -5385,7 +5267,7 @@ export interface components {
             instructions: string;
             /** @description The runner of a run that names none; null if no runner can run sub-agents. */
             runner: string | null;
-            /** @description One sentence for each tool that the definition lists and a foreground run by that runner does not have. */
+            /** @description Tools that the definition lists and a run by that runner does not have. */
             warnings: string[];
         };
         SubagentImport: {
@@ -5418,7 +5300,7 @@ export interface components {
             title: string | null;
             /**
              * Format: int64
-             * @description The version that a run started now would use; null if the file was not imported. Unchanged definitions keep their version.
+             * @description The version that a run started now would use; null if the file was not imported.
              */
             version: number | null;
             /** @description Why the file was refused. */
@@ -5428,13 +5310,12 @@ export interface components {
         };
         SubagentList: {
             items: components["schemas"]["SubagentSummary"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
             next_cursor: string | null;
             /** @description All unusable files, on every page. */
             broken: components["schemas"]["BrokenSubagent"][];
         };
         /**
-         * @description A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `ask`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.
+         * @description Front matter as in Claude Code with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.
          * @example ---
          *     description: Answers from memory, quickly.
          *     model: haiku
@@ -5461,12 +5342,12 @@ export interface components {
             version: number;
         };
         /**
-         * @description The origin of the definition. For one name, the API takes precedence over files, and files over built-in definitions.
+         * @description For one name, the API takes precedence over files, and files over built-in definitions.
          * @enum {string}
          */
         SubagentSource: "file" | "api" | "builtin";
         /**
-         * @description Fields without a description are those of `NewSubtask`.
+         * @description Other fields as in `NewSubtask`.
          * @example {
          *       "prompt": "What is known of the release of 2 March?",
          *       "description": "Look up the release",
@@ -5474,13 +5355,13 @@ export interface components {
          *     }
          */
         SubagentSpawn: {
-            /** @description The instructions. They must be complete: the sub-agent has only its definition besides. */
+            /** @description The instructions, complete: the sub-agent has only its definition besides. */
             prompt: string;
-            /** @description A short description for people, stored as `metadata.description` of the subtask. */
+            /** @description For people; stored as `metadata.description` of the subtask. */
             description: string;
             /** @description Overrides the model of the definition. */
             model?: string | null;
-            /** @description Return without waiting. In the background, only Muster’s own MCP tools for sub-agents are available. Default: false. */
+            /** @description Return without waiting. In the background, only Muster’s own MCP tools are available. Default: false. */
             run_in_background?: boolean | null;
             /**
              * Format: uuid
@@ -5501,7 +5382,7 @@ export interface components {
             runner?: string | null;
             callback?: components["schemas"]["Callback"] | null;
         };
-        /** @description Fields without a description are those of `Subagent`. */
+        /** @description Other fields as in `Subagent`. */
         SubagentSummary: {
             name: string;
             title: string | null;
@@ -5585,7 +5466,6 @@ export interface components {
         Subtask: {
             /** Format: uuid */
             id: string;
-            /** @description The agent whose limits apply. */
             agent_id: string;
             /** @description The session of the subtask itself: `subtask-<id>`. */
             session_id: string;
@@ -5614,13 +5494,13 @@ export interface components {
             outputs: {
                 [key: string]: unknown;
             } | null;
-            /** @description Only in lists, and always there: `result` and `outputs` where they are longer than 2,000 characters. Whole values are not named. */
+            /** @description Only in lists: `result` and `outputs` where they are longer than 2,000 characters. */
             shortened?: components["schemas"]["ShortenedField"][];
             required_outputs: components["schemas"]["RequiredOutput"][];
             worker_id: string | null;
             /**
              * Format: int64
-             * @description The number of claims so far. Every write of a worker carries this number.
+             * @description The number of claims so far.
              */
             attempt: number;
             /**
@@ -5636,9 +5516,9 @@ export interface components {
             /** @description Whether the result goes into the inbox of the parent session. */
             notify: boolean;
             runner: string;
-            /** @description Why this runner was chosen, in one sentence. Only in the answer that accepts the subtask. */
+            /** @description Why this runner was chosen. Only in the answer that accepts the subtask. */
             runner_reason?: string;
-            /** @description One sentence for each tool that the definition lists and this run does not have. Only in the answer that accepts the subtask. */
+            /** @description Tools that the definition lists and this run does not have. Only in the answer that accepts the subtask. */
             warnings?: string[];
             model: string | null;
             usage: components["schemas"]["Usage"];
@@ -5670,7 +5550,7 @@ export interface components {
             duration_ms: number | null;
             /**
              * Format: int64
-             * @description Milliseconds during which no live worker held the subtask while it ran, over all attempts: time lost to crashes and outages.
+             * @description Milliseconds during which no live worker held the subtask while it ran.
              */
             lost_ms: number;
             /**
@@ -5683,20 +5563,14 @@ export interface components {
              * @description Milliseconds that it waited for answers, without the present wait.
              */
             waited_ms: number;
-            /**
-             * Format: date-time
-             * @description When it was accepted.
-             */
+            /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
              * @description When its first attempt began.
              */
             started_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it ended.
-             */
+            /** Format: date-time */
             completed_at: string | null;
             /**
              * Format: date-time
@@ -5709,7 +5583,6 @@ export interface components {
         };
         SubtaskList: {
             items: components["schemas"]["Subtask"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -5780,7 +5653,7 @@ export interface components {
              */
             revision: number;
             priority: components["schemas"]["Priority"];
-            /** @description Everything the result is evaluated by: acceptance criteria, success criteria and strict constraints. */
+            /** @description Acceptance criteria, success criteria and strict constraints. */
             acceptance_criteria: components["schemas"]["Criterion"][];
             required_outputs: components["schemas"]["RequiredOutput"][];
             completion_outputs: {
@@ -5797,7 +5670,7 @@ export interface components {
             task_context: components["schemas"]["TaskContext"] | null;
             validation: components["schemas"]["TaskValidation"];
             review: components["schemas"]["ReviewMode"];
-            /** @description The folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`. */
+            /** @description The folder that relative paths start at. */
             client_cwd: string | null;
             /** @description The task’s own folder on the server. */
             workspace: string | null;
@@ -5810,20 +5683,14 @@ export interface components {
             next_steps: string[];
             /** @description Why the task failed, was cancelled, or returned from the subtask that ran it. */
             last_error: string | null;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
+            /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
              * @description When anything about it changed last.
              */
             updated_at: string;
-            /**
-             * Format: date-time
-             * @description When it ended.
-             */
+            /** Format: date-time */
             completed_at: string | null;
         };
         /** @description What all subtasks and judgements of a task may use together; null for any amount. */
@@ -5851,15 +5718,11 @@ export interface components {
             next_steps: string[];
             /** @description The owner of the credential that made the request. */
             author: components["schemas"]["Reference"];
-            /**
-             * Format: date-time
-             * @description When it was received.
-             */
+            /** Format: date-time */
             created_at: string;
         };
         TaskCheckInList: {
             items: components["schemas"]["TaskCheckIn"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -5876,7 +5739,7 @@ export interface components {
          *     }
          */
         TaskCompletion: {
-            /** @description By name; at least the required outputs, more are stored too. Null counts as missing, and so does an empty value of an output without a schema. */
+            /** @description By name; at least the required outputs, more are stored too. */
             outputs: {
                 [key: string]: unknown;
             };
@@ -5904,7 +5767,7 @@ export interface components {
             validation_added: string;
         };
         /**
-         * @description Fields without a description are those of `NewSubtask`.
+         * @description Other fields as in `NewSubtask`.
          * @example {
          *       "runner": "scout",
          *       "timeout_seconds": 300,
@@ -5930,7 +5793,7 @@ export interface components {
             model?: string | null;
             max_attempts?: number | null;
             budget?: components["schemas"]["NewBudget"] | null;
-            /** @description How many revision rounds may follow a poor result (`request_revision`). Each is another subtask that continues from it. Default: 0. */
+            /** @description How many revision rounds may follow a poor result. Default: 0. */
             max_revisions?: number | null;
             callback?: components["schemas"]["Callback"] | null;
             metadata?: {
@@ -5939,11 +5802,10 @@ export interface components {
         };
         TaskList: {
             items: components["schemas"]["TaskSummary"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
-         * @description Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default. Fields without a description are those of `CreatedTask`.
+         * @description Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default. Other fields as in `CreatedTask`.
          * @example {
          *       "instructions": "List the public functions of src/ and tests/ with one sentence each."
          *     }
@@ -5984,7 +5846,7 @@ export interface components {
             decision: components["schemas"]["ReviewDecision"];
             /** @description What to revise, or why the outputs are accepted. */
             note?: string | null;
-            /** @description Your verdicts on single criteria. They override those of the agent, of checks and of judges, and are stored as an evaluation with the method `person`. The others keep what they have. A request for revision lists those that are not met. */
+            /** @description Your verdicts on single criteria, which override those of the agent, of checks and of judges. A request for revision lists those that are not met. */
             criteria?: components["schemas"]["NewVerdict"][] | null;
         };
         TaskRevision: {
@@ -6001,15 +5863,11 @@ export interface components {
             required_outputs: components["schemas"]["RequiredOutput"][];
             /** @description The owner of the credential that made the request. */
             author: components["schemas"]["Reference"];
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
         };
         TaskRevisionList: {
             items: components["schemas"]["TaskRevision"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         TaskStats: {
@@ -6064,10 +5922,7 @@ export interface components {
             deliverables_count: number;
             /** Format: int64 */
             success_criteria_count: number;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
+            /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
@@ -6084,12 +5939,12 @@ export interface components {
             bot_token?: string;
             /** @description The chat that the bot writes to: a number, or @name of a channel */
             chat_id: string;
-            /** @description Whether messages have buttons, and the bot reads what is written in this chat. Default: true, and false for @name, which is public. False for a bot whose updates another program takes */
+            /** @description Whether messages have buttons, and the bot reads this chat. Default: true, and false for @name, which is public */
             interactive?: boolean;
             /** @description What is reported. A subtask or schedule with `notify: false` is not. */
             on: components["schemas"]["MessageOccasion"][];
             quiet_hours?: components["schemas"]["QuietHours"];
-            /** @description What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message */
+            /** @description What is reported within so many minutes becomes one message, but for questions. */
             digest_minutes?: number;
         };
         ToolAnswer: {
@@ -6167,15 +6022,9 @@ export interface components {
             match: components["schemas"]["TsgMatch"];
             applicability: components["schemas"]["TsgApplicability"];
             severity: components["schemas"]["TsgSeverity"];
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed.
-             */
+            /** Format: date-time */
             updated_at: string;
             content: string;
         };
@@ -6189,26 +6038,21 @@ export interface components {
          *     }
          */
         TsgFeedback: {
-            /** @description Whether the guide helped. */
             resolved: boolean;
             /**
-             * @description The session that it is about. The credential of a sub-agent always means its own.
+             * @description The credential of a sub-agent always means its own.
              * @example research-1
              */
             session_id?: string | null;
-            /**
-             * Format: uuid
-             * @description The task in question.
-             */
+            /** Format: uuid */
             task_id?: string | null;
         };
         TsgList: {
             items: components["schemas"]["TsgSummary"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
-         * @description Front matter in YAML with the fields of NewTsg, between two lines of `---`, followed by the content.
+         * @description Front matter in YAML with the fields of `NewTsg`, followed by the content.
          * @example ---
          *     title: The port is already in use
          *     severity: medium
@@ -6232,7 +6076,7 @@ export interface components {
          */
         TsgMatch: "substring" | "regex";
         /**
-         * @description Fields without a description are those of `NewTsg`.
+         * @description Other fields as in `NewTsg`.
          * @example {
          *       "severity": "high"
          *     }
@@ -6266,11 +6110,11 @@ export interface components {
             items: components["schemas"]["ScannedTsg"][];
         };
         /**
-         * @description The severity of the failure. Guides are sorted by it, the most severe first.
+         * @description Guides are sorted by it, the most severe first.
          * @enum {string}
          */
         TsgSeverity: "low" | "medium" | "high" | "critical";
-        /** @description Fields without a description are those of `Tsg`. */
+        /** @description Other fields as in `Tsg`. */
         TsgSummary: {
             id: string;
             /** @deprecated */
@@ -6330,21 +6174,14 @@ export interface components {
             diff: unknown;
             /** Format: int64 */
             revision: number | null;
-            /** @description The owner of the credential that sent it. */
             sender: components["schemas"]["Reference"];
             delivery: components["schemas"]["Delivery"];
             status: components["schemas"]["UpdateStatus"];
             /** @description The session that received it. */
             delivered_to: string | null;
-            /**
-             * Format: date-time
-             * @description When it was sent.
-             */
+            /** Format: date-time */
             created_at: string;
-            /**
-             * Format: date-time
-             * @description When it was delivered.
-             */
+            /** Format: date-time */
             delivered_at: string | null;
             /**
              * Format: date-time
@@ -6354,7 +6191,6 @@ export interface components {
         };
         UpdateList: {
             items: components["schemas"]["Update"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
@@ -6373,7 +6209,7 @@ export interface components {
             cost_usd: number;
             /**
              * Format: int64
-             * @description Entries of the transcript: messages, tool calls, tool results, updates and errors.
+             * @description Entries of the transcript.
              */
             steps: number;
             /** Format: int64 */
@@ -6408,7 +6244,7 @@ export interface components {
             key: string | null;
             /**
              * Format: int64
-             * @description The number of subtasks that ran and ended. Revision rounds are subtasks of their own.
+             * @description Subtasks that ran and ended.
              */
             runs: number;
             /**
@@ -6428,39 +6264,36 @@ export interface components {
             input_tokens: number;
             /**
              * Format: int64
-             * @description Of the input tokens, those that providers read from their caches, as far as runners report them.
+             * @description Of the input tokens, those that providers read from their caches.
              */
             cached_input_tokens: number;
             /** Format: int64 */
             output_tokens: number;
             /**
              * Format: int64
-             * @description How long the attempts ran with a live worker, in milliseconds. Judgements add nothing.
+             * @description How long the attempts ran with a live worker, in milliseconds.
              */
             duration_ms: number;
             /** @description The cost of everything whose cost is known. Null if the cost of nothing is known. */
             cost_usd: number | null;
-            /** @description `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none. */
+            /** @description `reported`: runners and judges said it. `priced`: calculated from tokens and prices. Null: there is none. */
             cost_source: components["schemas"]["CostSource"] | null;
             /**
              * Format: int64
-             * @description Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them.
+             * @description Attempts and judgements without a price for their model. `cost_usd` lacks them.
              */
             unpriced_runs: number;
             /** @description The names of those models. `MODEL_PRICES` can set their prices. */
             unpriced_models: string[];
             /**
              * Format: int64
-             * @description Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too.
+             * @description Attempts and judgements that reported nothing. `cost_usd` lacks them too.
              */
             unreported_runs: number;
         };
-        /**
-         * @description How usage is grouped.
-         * @enum {string}
-         */
+        /** @enum {string} */
         UsageGrouping: "day" | "project" | "agent" | "task" | "model" | "runner";
-        /** @description Fields without a description are those of `UsageGroup`. */
+        /** @description Other fields as in `UsageGroup`. */
         UsageReport: {
             /**
              * Format: date-time
@@ -6524,7 +6357,7 @@ export interface components {
          */
         VerdictMethod: "check_in" | "schema" | "check" | "judge" | "person";
         /**
-         * @description not_addressed: there is no evidence for or against the criterion. It does not count as met. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.
+         * @description not_addressed: there is no evidence. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.
          * @enum {string}
          */
         VerdictValue: "met" | "unmet" | "unclear" | "not_addressed";
@@ -6543,7 +6376,7 @@ export interface components {
              * @description A question of this subtask.
              */
             question_id: string;
-            /** @description What the next attempt needs to go on from here. It is `brief.continuation.state` of its claim. At most 1 MiB of UTF-8. */
+            /** @description What the next attempt needs to go on: `brief.continuation.state` of its claim. At most 1 MiB of UTF-8. */
             continuation?: string | null;
             usage?: components["schemas"]["UsageDelta"] | null;
         };
@@ -6580,29 +6413,22 @@ export interface components {
             description: string | null;
             status: components["schemas"]["WebhookStatus"];
             disabled_reason: string | null;
-            /**
-             * Format: date-time
-             * @description When it was disabled.
-             */
+            /** Format: date-time */
             disabled_at: string | null;
             /**
              * Format: date-time
              * @description Until when deliveries have a second signature, by the secret before the last rotation.
              */
             previous_secret_until: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
+            /** Format: date-time */
             created_at: string;
         };
         WebhookList: {
             items: components["schemas"]["Webhook"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /**
-         * @description Fields without a description are those of `NewWebhook`.
+         * @description Other fields as in `NewWebhook`.
          * @example {
          *       "events": [
          *         "subtask.*"
@@ -6623,7 +6449,7 @@ export interface components {
             agent_id?: string | null;
             /** @example research-1 */
             session_id?: string | null;
-            /** @description true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up. */
+            /** @description true: the events of one subject are sent one after the other. */
             ordered?: boolean | null;
             description?: string | null;
             /** @description false: nothing is sent any more, and what waits is given up. true: enables it again, also after a 410. */
@@ -6631,7 +6457,7 @@ export interface components {
         };
         /** @enum {string} */
         WebhookStatus: "enabled" | "disabled";
-        /** @description Fields without a description are those of `Webhook`. */
+        /** @description Other fields as in `Webhook`. */
         WebhookWithSecret: {
             /** Format: uuid */
             id: string;
@@ -6650,10 +6476,10 @@ export interface components {
             previous_secret_until: string | null;
             /** Format: date-time */
             created_at: string;
-            /** @description The secret that signs its deliveries, shown once. Null when an `Idempotency-Key` repeats the answer: rotate the secret to get another. */
+            /** @description Signs its deliveries. Shown once; null when the answer is repeated. */
             secret: string | null;
         };
-        /** @description Fields without a description are those of `Update`. */
+        /** @description Other fields as in `Update`. */
         WordedUpdate: {
             /** Format: uuid */
             id: string;
@@ -6687,7 +6513,7 @@ export interface components {
         };
         Worker: {
             id: string;
-            /** @description `draining` takes no new work, `drained` holds none any more; `lost` has shown no sign of life for five seconds, and its work is taken by others. */
+            /** @description `draining` takes no new work, `drained` holds none any more; `lost` has shown no sign of life for five seconds. */
             state: components["schemas"]["WorkerState"];
             /** @description Version of Muster that it runs; null, as host and pid, where that does not say. */
             version: string | null;
@@ -6733,7 +6559,6 @@ export interface components {
         };
         WorkerList: {
             items: components["schemas"]["Worker"][];
-            /** @description The `cursor` of the next page; null on the last. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -6768,7 +6593,7 @@ export interface components {
          * @example default
          */
         AgentId: string;
-        /** @description `next_cursor` of the page before, from the same path with the same filters. */
+        /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
         Cursor: string;
         /** @description Id of the delivery. */
         DeliverieId: string;
@@ -6780,12 +6605,12 @@ export interface components {
         /** @description Id of the fact. */
         FactId: string;
         /**
-         * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+         * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
          * @example spawn-2026-03-02-1
          */
         IdempotencyKey: string;
         /**
-         * @description The `ETag` of what the change was made from, several of them, or `*` for any. Without it 428; 412 with the current revision when there is a newer one.
+         * @description The `ETag` of what the change was made from, several of them, or `*` for any. 428 without it; 412 if there is a newer revision.
          * @example "3"
          */
         IfMatch: string;
@@ -6794,7 +6619,7 @@ export interface components {
          * @example "mB3wdLv6PfFVLNYMKc8rDg"
          */
         IfNoneMatch: string;
-        /** @description Id of the last event that arrived, as browsers send it when they reconnect. */
+        /** @description Id of the last event that arrived. */
         LastEventId: number;
         /** @description How many items at most. */
         Limit: number;
@@ -6852,7 +6677,7 @@ export interface components {
     headers: {
         /** @description Path at which what was created can be read. */
         Location: string;
-        /** @description Version of what is answered: send it as `If-Match` with a change, or as `If-None-Match` where an operation takes that. */
+        /** @description Version of what is answered, for `If-Match` and `If-None-Match`. */
         ETag: string;
         /** @description With `rel="next"`: the URL of the next page. Absent on the last one. */
         Link: string;
@@ -6860,7 +6685,7 @@ export interface components {
         "Retry-After": number;
         /** @description With 401: how to authenticate. */
         "WWW-Authenticate": string;
-        /** @description The id of the request: the one that the caller sent, or a new one. The log of the server has it. */
+        /** @description The id of the request, also in the log: the one that the caller sent, or a new one. */
         "X-Request-Id": string;
         /** @description What is left of the rate limit, as `"default";r=49999;t=10`. */
         RateLimit: string;
@@ -7235,7 +7060,7 @@ export interface operations {
                 subagent?: string;
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @deprecated
@@ -7267,7 +7092,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7387,7 +7212,7 @@ export interface operations {
                 after?: components["parameters"]["After"];
             };
             header?: {
-                /** @description Id of the last event that arrived, as browsers send it when they reconnect. */
+                /** @description Id of the last event that arrived. */
                 "Last-Event-ID"?: components["parameters"]["LastEventId"];
             };
             path: {
@@ -7422,7 +7247,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -7452,7 +7277,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -7482,7 +7307,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -7512,7 +7337,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7571,7 +7396,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7621,7 +7446,7 @@ export interface operations {
                 q?: string;
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @deprecated
@@ -7658,7 +7483,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7691,7 +7516,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7747,7 +7572,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The `ETag` of what the change was made from, several of them, or `*` for any. Without it 428; 412 with the current revision when there is a newer one.
+                 * @description The `ETag` of what the change was made from, several of them, or `*` for any. 428 without it; 412 if there is a newer revision.
                  * @example "3"
                  */
                 "If-Match": components["parameters"]["IfMatch"];
@@ -7782,7 +7607,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -7812,7 +7637,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -7842,7 +7667,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7901,7 +7726,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7936,7 +7761,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7971,7 +7796,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -8001,7 +7826,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8036,7 +7861,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8071,7 +7896,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -8101,7 +7926,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8131,7 +7956,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8166,7 +7991,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8201,7 +8026,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8344,7 +8169,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8399,7 +8224,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8434,7 +8259,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8478,7 +8303,7 @@ export interface operations {
                 task_id?: string;
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @deprecated
@@ -8542,7 +8367,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8576,7 +8401,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8613,7 +8438,7 @@ export interface operations {
                 agent_id?: components["parameters"]["AgentId"];
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -8640,7 +8465,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8673,7 +8498,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8803,7 +8628,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8834,7 +8659,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8865,7 +8690,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8896,7 +8721,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -8955,7 +8780,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -9099,7 +8924,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9142,7 +8967,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9190,7 +9015,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9233,7 +9058,7 @@ export interface operations {
                 severity?: components["schemas"]["TsgSeverity"];
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -9260,7 +9085,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9293,7 +9118,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9417,7 +9242,7 @@ export interface operations {
     deleteTsg: {
         parameters: {
             query?: {
-                /** @description Delete the guide even if tasks link it, and unlink it. The parameter without a value means true. */
+                /** @description Delete the guide even if tasks link it. Without a value: true. */
                 force?: boolean;
             };
             header?: {
@@ -9485,7 +9310,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9553,7 +9378,7 @@ export interface operations {
                 subtask_id?: string;
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -9580,7 +9405,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9784,7 +9609,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9908,7 +9733,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9946,7 +9771,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9980,7 +9805,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10014,7 +9839,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10048,7 +9873,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10082,7 +9907,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10118,7 +9943,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10155,7 +9980,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10188,7 +10013,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -10221,7 +10046,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10258,7 +10083,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10295,7 +10120,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10362,7 +10187,7 @@ export interface operations {
                 after?: components["parameters"]["After"];
             };
             header?: {
-                /** @description Id of the last event that arrived, as browsers send it when they reconnect. */
+                /** @description Id of the last event that arrived. */
                 "Last-Event-ID"?: components["parameters"]["LastEventId"];
             };
             path?: never;
@@ -10387,7 +10212,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -10414,7 +10239,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10520,7 +10345,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10554,7 +10379,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10585,7 +10410,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
                 status?: components["parameters"]["Status"];
             };
@@ -10642,7 +10467,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10674,7 +10499,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
                 receiver_kind?: components["schemas"]["ReceiverKind"];
                 /** @description Only deliveries to this one. */
@@ -10736,7 +10561,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10787,7 +10612,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -10814,7 +10639,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10868,7 +10693,7 @@ export interface operations {
                 until?: components["parameters"]["Until"];
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -11008,7 +10833,7 @@ export interface operations {
             query?: {
                 /** @description How many items at most. */
                 limit?: components["parameters"]["Limit"];
-                /** @description `next_cursor` of the page before, from the same path with the same filters. */
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -11035,7 +10860,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: the same key, query and body get the first answer again, with the header `Idempotent-Replayed: true`. Kept for at least 24 hours.
+                 * @description Makes a repetition safe: the first answer comes again. Kept for at least 24 hours.
                  * @example spawn-2026-03-02-1
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];

@@ -10,12 +10,7 @@ const on = z
   .array(z.enum(MESSAGE_OCCASIONS as ['completed', 'failed', 'question']))
   .min(1)
   .describe('What is reported. A subtask or schedule with `notify: false` is not.')
-const digestMinutes = z
-  .int()
-  .min(1)
-  .max(1_440)
-  .optional()
-  .describe('What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message')
+const digestMinutes = z.int().min(1).max(1_440).optional().describe('What is reported within so many minutes becomes one message, but for questions.')
 const rules = { on, quiet_hours: quietHoursSchema.optional(), digest_minutes: digestMinutes }
 const secret = z.string().min(1).max(2_000)
 
@@ -27,9 +22,7 @@ export const channelSettings = {
       interactive: z
         .boolean()
         .optional()
-        .describe(
-          'Whether messages have buttons, and the bot reads what is written in this chat. Default: true, and false for @name, which is public. False for a bot whose updates another program takes',
-        ),
+        .describe('Whether messages have buttons, and the bot reads this chat. Default: true, and false for @name, which is public'),
       ...rules,
     })
     .optional(),

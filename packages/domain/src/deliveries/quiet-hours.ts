@@ -7,7 +7,7 @@ const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a 
 export const quietHoursSchema = z
   .strictObject({ from: clock, to: clock })
   .refine(({ from, to }) => from !== to, { error: 'must end at another time than they begin' })
-  .describe('Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project')
+  .describe('Messages of these hours are sent when they are over. The time zone is that of the project')
 
 export type QuietHours = z.infer<typeof quietHoursSchema>
 

@@ -42,20 +42,20 @@ export const evaluationSettingsSchema = z
     weights: z
       .partialRecord(z.enum(WEIGHTED_CATEGORIES), z.number().min(-1).max(1))
       .optional()
-      .describe('What an item of each category adds, from -1 to 1; 0: it does not count, unless it is the mark of a criterion.'),
+      .describe('What an item of each category adds, from -1 to 1; 0: it does not count.'),
     approve_at: fraction.optional().describe('From this score on a result is approved (0.8).'),
     threshold: fraction.optional().describe('Below this score a result has to be revised (0.6); at most approve_at.'),
     gates: z
       .strictObject({ security: z.boolean().optional(), required_criteria: z.boolean().optional(), strict_constraints: z.boolean().optional() })
       .optional()
       .describe(
-        'What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is violated or not shown to be kept.',
+        'What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is not shown to be kept.',
       ),
     trust: z
       .enum(TRUSTS)
       .optional()
       .describe(
-        'What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough, except for strict constraints.',
+        'What `review: auto` completes a task on. evidence (the default): for each required criterion. self_report: the word of the agent is enough, except for strict constraints.',
       ),
     judge: z.union([z.boolean(), judgeSettingsSchema]).optional().describe('Whether a model gives verdicts as well (false), and which.'),
   })

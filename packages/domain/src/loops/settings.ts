@@ -26,7 +26,7 @@ export const loopSettingsSchema = z.strictObject({
     .min(2)
     .max(REPEATS_MAX)
     .optional()
-    .describe('After so many calls of one tool with the same arguments and the same failure a notice is sent (3); after twice as many the run is blocked.'),
+    .describe('After so many equal failures of one call a notice is sent (3); after twice as many the run is blocked.'),
   quiet_seconds: z
     .int()
     .min(0)

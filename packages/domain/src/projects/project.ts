@@ -33,7 +33,7 @@ export const projectSettingsSchema = z.strictObject({
     .refine(isTimeZone, {
       error: 'must be the IANA name of a region, such as "America/New_York", or "UTC"; abbreviations and offsets ("EST", "+02:00") do not change their clocks',
     })
-    .describe('The IANA name of the time zone of schedules that name none; UTC where it is absent')
+    .describe('IANA name, for schedules that name none; UTC where it is absent')
     .optional(),
   background_mcp: z
     .enum(BACKGROUND_MCP_POLICIES)
@@ -43,17 +43,15 @@ export const projectSettingsSchema = z.strictObject({
   ask: z
     .array(z.string().refine(isAskRule, { error: 'must name a tool or some of its uses, such as "Bash(git push:*)" or "mcp__*__delete_*"' }))
     .max(ASK_RULES_MAX)
-    .describe('Uses of tools that the runners ai and claude-code ask the parent session about before they execute them, beside those of each definition')
+    .describe('Uses of tools to ask the parent session about before they are executed, beside those of each definition')
     .optional(),
   outbound_allow: z
     .array(z.string().max(253).refine(isOutboundEntry, { error: 'must be an IP address, a range such as "10.0.0.0/8", or the name of a host in lower case' }))
     .max(OUTBOUND_ALLOW_MAX)
-    .describe('Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well')
+    .describe('Addresses besides the public internet that deliveries may reach, as far as OUTBOUND_ALLOW names them as well')
     .optional(),
   ...channelSettings,
-  retention_days: retentionSchema
-    .describe('For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good')
-    .optional(),
+  retention_days: retentionSchema.describe('Days for which things are kept; RETENTION_DAYS of the server where it is absent').optional(),
   loops: loopSettingsSchema.describe('When work counts as going in circles, and what happens then').optional(),
 })
 

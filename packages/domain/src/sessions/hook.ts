@@ -25,7 +25,7 @@ export interface HookCall {
   /** Why a tool failed. */
   error: string | null
   lastAssistantMessage: string | null
-  /** Whether the agent goes on already because an earlier Stop was answered with something new. */
+  /** Whether an earlier Stop made the agent go on. */
   isStopHookActive?: boolean
 }
 

@@ -12,9 +12,9 @@ const apiKeyShape = {
   key_prefix: z.string().describe('The first characters, to identify the key.'),
   scopes: z.array(scopeSchema),
   agent_id: z.string().nullable().describe('The agent that the key is bound to, if any.'),
-  created_at: time('When it was made.'),
+  created_at: time(),
   expires_at: time('When it stops working.').nullable(),
-  revoked_at: time('When it was revoked.').nullable(),
+  revoked_at: time().nullable(),
 }
 
 const EXAMPLE: z.output<typeof apiKeySchema> = {
@@ -37,7 +37,7 @@ export const createdApiKeySchema = component(
   'CreatedApiKey',
   z.object({
     ...apiKeyShape,
-    key: z.string().nullable().describe('The key, shown once. Null when an `Idempotency-Key` repeats the answer, because secrets are not stored.'),
+    key: z.string().nullable().describe('Shown once; null when the answer is repeated.'),
   }),
   { ...EXAMPLE, key: 'mst_4Zk8…' },
 )

@@ -8,7 +8,7 @@ export const createApiKeyEndpoint = endpoint({
   path: '/api-keys',
   tag: 'API keys',
   summary: 'Create an API key',
-  description: 'The key is shown in this answer and never again: only its hash is stored.',
+  description: 'Only this answer shows the key: its hash is stored.',
   access: 'admin',
   needsNoRoom: 'keys are how room is made',
   body: newApiKeySchema,

@@ -10,7 +10,7 @@ export const listApiKeysEndpoint = endpoint({
   path: '/api-keys',
   tag: 'API keys',
   summary: 'List the API keys',
-  description: 'Newest first, including revoked and expired keys. The server does not store the keys themselves.',
+  description: 'Newest first, including revoked and expired keys.',
   access: 'admin',
   query: z.strictObject(pageQuery),
   answers: { 200: { description: 'A page of keys.', schema: apiKeyListSchema } },

@@ -8,7 +8,7 @@ export const revokeApiKeyEndpoint = endpoint({
   path: '/api-keys/{id}',
   tag: 'API keys',
   summary: 'Revoke an API key',
-  description: 'The key stops working at once; its open event streams end within one second. Repeating the call changes nothing.',
+  description: 'The key stops working at once; its open event streams end within one second.',
   access: 'admin',
   params: idParams('key'),
   answers: { 204: { description: 'Revoked.' } },

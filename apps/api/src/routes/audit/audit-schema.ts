@@ -11,7 +11,7 @@ export const auditEntrySchema = component(
   'AuditEntry',
   z.object({
     seq: z.int().describe('Its place in the log, in the order of the writes, with gaps.'),
-    at: time('When it was written.'),
+    at: time(),
     actor: referenceSchema.describe(
       'Who wrote: `key`, `open`, `subtask`, `session` or `system`. `GET /api-keys` has the names of keys; `name` is the session that an open caller named.',
     ),

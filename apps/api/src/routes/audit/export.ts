@@ -9,7 +9,7 @@ export const exportAuditEndpoint = linesEndpoint({
   path: '/audit/export',
   tag: 'Audit',
   summary: 'Export the audit log',
-  description: 'Streams one entry per line, the oldest first, with the filters of `GET /audit`. A failed export breaks off without the end of the response.',
+  description: 'Streams one entry per line, the oldest first. A failed export breaks off without the end of the response.',
   access: 'admin',
   query: z.strictObject(auditFilters),
   answers: { 200: { description: 'The entries.', schema: auditEntrySchema, contentType: 'application/x-ndjson' } },

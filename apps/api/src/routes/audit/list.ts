@@ -11,7 +11,7 @@ export const listAuditEndpoint = endpoint({
   tag: 'Audit',
   summary: 'List who wrote what',
   description:
-    'The writes of this project, the latest first: by whom, from where, which operation, on what, and the names of the fields that were set. Never a value, a body or a secret. An entry is part of the commit of its write. The traffic of workers and sessions (claims, heartbeats, checkpoints, ends, injections, inboxes, messages, hooks) is not in it. The latest one may be missing for a moment while an earlier write commits.',
+    'The writes of this project, the latest first: by whom, from where, which operation, on what, and the names of the fields that were set, never their values. The traffic of workers and sessions is not in it.',
   access: 'admin',
   query: z.strictObject({ ...auditFilters, ...pageQuery }),
   answers: { 200: { description: 'A page of entries.', schema: auditListSchema } },

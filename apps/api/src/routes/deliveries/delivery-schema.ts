@@ -23,7 +23,7 @@ const receiverSchema = component(
 const attemptSchema = component(
   'DeliveryAttempt',
   z.object({
-    at: time('When it began.'),
+    at: time(),
     status: z.int().nullable().describe('The status of the answer; null if there was none.'),
     latency_ms: z.int(),
     error: z.string().nullable().describe('Why there was no answer, or none that counts.'),
@@ -40,9 +40,9 @@ const summaryShape = {
   status: deliveryStatusSchema,
   attempts: z.array(attemptSchema).describe('The last 20 attempts, oldest first.'),
   next_attempt_at: time('When it is due; while it is pending.').nullable(),
-  created_at: time('When it was made.'),
+  created_at: time(),
   ended_at: time('When it was delivered or given up.').nullable(),
-  ended_reason: z.string().nullable().describe('Why it was given up without another attempt, such as a receiver that was removed; otherwise null.'),
+  ended_reason: z.string().nullable().describe('Why it was given up without another attempt.'),
 }
 
 const DELIVERY_EXAMPLE = {

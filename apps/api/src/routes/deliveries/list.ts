@@ -10,8 +10,7 @@ export const listDeliveriesEndpoint = endpoint({
   path: '/deliveries',
   tag: 'Deliveries',
   summary: 'List the deliveries',
-  description:
-    'Newest first: what was sent to webhooks, callbacks and channels of the project, and what they answered. Also of receivers that were removed; what is erased is gone.',
+  description: 'Newest first: what was sent to webhooks, callbacks and channels of the project, also removed ones, and what they answered.',
   access: 'webhooks:write',
   query: z.strictObject({
     ...pageQuery,

@@ -9,8 +9,7 @@ export const redeliverEndpoint = endpoint({
   path: '/deliveries/{id}/redeliver',
   tag: 'Deliveries',
   summary: 'Send a delivery again',
-  description:
-    'Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew. A message of a channel is composed from the same bytes; quiet hours hold.',
+  description: 'Sends the same bytes with the same `webhook-id`, also after it was delivered or given up. Its attempts begin anew; quiet hours hold.',
   access: 'webhooks:write',
   params: idParams('delivery'),
   answers: { 202: { description: 'It is due now.', schema: deliverySchema } },

@@ -22,12 +22,12 @@ const agreementFields = {
       .describe('How often the verdict and the person say met. For outputs: approve, and accepted.'),
   ),
   undecided: z.int().describe('Pairs that do not count, because one side does not decide: `review`, `unclear` or `not_addressed`.'),
-  named: z.int().describe('How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs.'),
+  named: z.int().describe('How many of n are about a criterion that a review names; in the others the word about the whole output counts.'),
 }
 
 const groupSchema = component(
   'AgreementGroup',
-  z.object({ key: z.string().nullable().describe('The name of the sub-agent (null: none), the text of the criterion, or the method.'), ...agreementFields }),
+  z.object({ key: z.string().nullable().describe('The sub-agent (null: none), the criterion, or the method.'), ...agreementFields }),
 )
 
 const saidSchema = component(
@@ -40,7 +40,7 @@ const saidSchema = component(
       value: z.union([verdictSchema, reviewDecisionSchema, qualitySchema]),
       comment: z.string().nullable().describe('The comment on the verdict, or the note of the review.'),
       author: authorSchema,
-      at: time('When it was said.'),
+      at: time(),
     })
     .describe('What a person, or a controller with a key of the project, said.'),
 )
@@ -92,7 +92,7 @@ export const agreementStatsSchema = component(
     by_subagent: z.array(groupSchema).describe('Outputs by the sub-agent of the run, most first. At most 400.'),
     by_criterion: z.array(groupSchema).describe('The latest verdicts on criteria, by their text, most outputs first. At most 400.'),
     by_method: z.array(groupSchema).describe('Verdicts on criteria by how they were come to, including verdicts that another one replaced.'),
-    cases: z.array(caseSchema).describe('The 20 cases in which verdict and person differ most. Of equal ones, those of a judge and the newest first.'),
+    cases: z.array(caseSchema).describe('The 20 cases in which verdict and person differ most.'),
     is_cut: z.boolean().describe('True if people have spoken of more than the newest 5,000 outputs that were counted.'),
   }),
   {

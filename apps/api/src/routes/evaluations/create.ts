@@ -23,7 +23,7 @@ export const createEvaluationEndpoint = endpoint({
   tag: 'Evaluations',
   summary: 'Evaluate a text',
   description:
-    'Evaluates a text by its reflection and check-in blocks and by criteria, and stores text and evaluation. A text that has to be revised is returned as a summary; the complete text is at `GET /evaluations/{id}/payload`. Results of subtasks, completions and messages with blocks are evaluated automatically. A sub-agent’s own credential may not call this.',
+    'Evaluates a text by its reflection and check-in blocks and by criteria, and stores both; the complete text is at `GET /evaluations/{id}/payload`. Results, completions and messages with blocks are evaluated without being asked. A sub-agent’s own credential may not call this.',
   access: 'evaluations:write',
   body: newEvaluationSchema,
   repairsText: true,

@@ -41,12 +41,12 @@ export const newEvaluationSchema = requestComponent(
       .refine((value) => /\S/.test(value), 'must not be empty')
       .transform(toStorableText)
       .meta({ minLength: 1 })
-      .describe('The text to evaluate. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.'),
+      .describe('Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.'),
     acceptance_criteria: z
       .array(text(2_000))
       .max(50)
       .optional()
-      .describe('The criteria, instead of those of the task. Their ids are `criterion-1`, `criterion-2` and so on.'),
+      .describe('Instead of those of the task. Their ids are `criterion-1`, `criterion-2` and so on.'),
     threshold: z
       .number()
       .min(0)
@@ -55,7 +55,7 @@ export const newEvaluationSchema = requestComponent(
       .describe(
         'Below this score the text has to be revised. At most `approve_at` of the project (0.8), which stays as it is. Default: the setting of the project, otherwise 0.6.',
       ),
-    task_id: z.uuid().nullish().describe('The task that the text is about. Without `criteria`, the criteria of its current revision apply.'),
+    task_id: z.uuid().nullish(),
     session_id: printableId('The session that it comes from.', 'writer-1').nullish(),
     judge: judgeSchema.optional(),
   }),
@@ -64,11 +64,7 @@ export const newEvaluationSchema = requestComponent(
 
 export const verdictSchema = component(
   'VerdictValue',
-  z
-    .enum(VERDICTS)
-    .describe(
-      'not_addressed: there is no evidence for or against the criterion. It does not count as met. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.',
-    ),
+  z.enum(VERDICTS).describe('not_addressed: there is no evidence. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.'),
 )
 
 export const verdictMethodSchema = component(
@@ -96,7 +92,7 @@ const criterionVerdictSchema = component(
     required: z.boolean(),
     check: z.string().optional().describe('The check that decides it. Absent if none does.'),
     verdict: verdictSchema,
-    evidence: z.string().nullable().describe('The evidence: a quote of the agent, of the output, or of the schema validator.'),
+    evidence: z.string().nullable().describe('A quote of the agent, of the output, or of the schema validator.'),
     method: verdictMethodSchema,
   }),
 )
@@ -106,7 +102,7 @@ const warningSchema = component(
   z.object({
     code: component('EvaluationWarningCode', z.enum(EVALUATION_WARNING_CODES)),
     message: z.string(),
-    criterion_id: z.string().optional().describe('The criterion of the warning.'),
+    criterion_id: z.string().optional(),
   }),
 )
 
@@ -170,14 +166,11 @@ const SUMMARY_FIELDS = {
   recommendation: recommendationSchema,
   summary: z.string().optional().describe('For an output that has to be revised: the problems, and the first and last part of the output.'),
   criteria_revision: z.int().nullable().describe('The task revision whose criteria were applied.'),
-  rule_version: z.int().describe('The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.'),
-  judge_of: z.uuid().nullable().describe('The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.'),
-  review_of: z
-    .uuid()
-    .nullable()
-    .describe('The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.'),
+  rule_version: z.int().describe('Of the evaluation rule. 2: an approval needs every required criterion met.'),
+  judge_of: z.uuid().nullable().describe('The evaluation to which this one adds the verdicts of checks or of a judge.'),
+  review_of: z.uuid().nullable().describe('The evaluation that a person reviewed. The recommendation is then the decision of the review.'),
   judge: judgementSchema.nullable().describe('Null if no judge was asked.'),
-  created_at: time('When it was made.'),
+  created_at: time(),
 }
 
 const DETAIL_FIELDS = {
@@ -187,11 +180,7 @@ const DETAIL_FIELDS = {
   criteria: z.array(criterionVerdictSchema).describe('One verdict per criterion, in order.'),
   threshold: z.number().describe('Outputs below this score have to be revised.'),
   approve_at: z.number().describe('Outputs at or above this score are approved.'),
-  trust: trustSchema
-    .nullable()
-    .describe(
-      'What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.',
-    ),
+  trust: trustSchema.nullable().describe('What `review: auto` completed on, as in `EvaluationSettings`. Null for `rule_version` 1, which asked for none.'),
 }
 
 const SUMMARY_EXAMPLE = {
@@ -244,10 +233,7 @@ export const evaluationSchema = component(
   z.object({
     ...SUMMARY_FIELDS,
     ...DETAIL_FIELDS,
-    full_payload: z
-      .string()
-      .optional()
-      .describe('In the answer to `POST /evaluations`: the complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`.'),
+    full_payload: z.string().optional().describe('In the answer to `POST /evaluations`: the complete output, unless it has to be revised.'),
   }),
   EXAMPLE,
 )
@@ -261,7 +247,7 @@ export const payloadSchema = component(
   z.object({
     full_output: z.string(),
     evaluation_id: z.uuid().describe('The latest evaluation of the output.'),
-    subtask_id: z.uuid().nullable().describe('The subtask with this result.'),
+    subtask_id: z.uuid().nullable(),
   }),
   { full_output: OUTPUT, evaluation_id: EXAMPLE.id, subtask_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47' },
 )

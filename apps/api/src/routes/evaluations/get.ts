@@ -9,7 +9,7 @@ export const getEvaluationEndpoint = endpoint({
   path: '/evaluations/{id}',
   tag: 'Evaluations',
   summary: 'Read an evaluation',
-  description: 'An evaluation never changes. The verdicts of a judge are a separate evaluation, named by `judge`.',
+  description: 'An evaluation never changes. The verdicts of a judge are another one, named by `judge`.',
   access: 'evaluations:read',
   params: idParams('evaluation'),
   answers: { 200: { description: 'The evaluation.', schema: evaluationSchema } },

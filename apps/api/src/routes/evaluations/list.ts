@@ -10,7 +10,7 @@ export const listEvaluationsEndpoint = endpoint({
   path: '/evaluations',
   tag: 'Evaluations',
   summary: 'List evaluations',
-  description: 'Newest first, without warnings, reflection and verdicts. Read an evaluation for these.',
+  description: 'Newest first, without warnings, reflection and verdicts.',
   access: 'evaluations:read',
   query: z.strictObject({
     task_id: z.uuid().optional().describe('Only evaluations about this task.'),

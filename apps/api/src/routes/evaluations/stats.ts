@@ -7,7 +7,7 @@ import { agreementStatsSchema, presentAgreementStats } from './agreement-schema.
 
 const instant = z.iso.datetime({ offset: true }).optional()
 
-const evaluationGroupingSchema = component('EvaluationGrouping', z.enum(['day', 'subagent', 'criterion']).describe('How scores are grouped.'))
+const evaluationGroupingSchema = component('EvaluationGrouping', z.enum(['day', 'subagent', 'criterion']))
 
 const statsSchema = () =>
   component(
@@ -18,7 +18,7 @@ const statsSchema = () =>
 const countsOf = <Name extends string>(names: readonly Name[]) => z.object(Object.fromEntries(names.map((name) => [name, z.int()])) as Record<Name, z.ZodInt>)
 
 const tallyFields = {
-  outputs: z.int().describe('The number of outputs. Each counts once, however often it was evaluated.'),
+  outputs: z.int(),
   scored: z.int().describe('The number of outputs with a score.'),
   average_score: z.number().min(0).max(1).nullable().describe('The average score; null if there are none.'),
   recommendations: component('RecommendationCounts', countsOf(RECOMMENDATIONS)),
@@ -27,7 +27,7 @@ const tallyFields = {
 const groupSchema = component(
   'EvaluationGroup',
   z.object({
-    key: z.string().nullable().describe('The day (UTC), the name of the sub-agent, or the text of the criterion. Null: no sub-agent.'),
+    key: z.string().nullable().describe('The day (UTC), the sub-agent (null: none), or the criterion.'),
     ...tallyFields,
     verdicts: component('VerdictCounts', countsOf(VERDICTS)).nullable().describe('The verdicts on the criterion; null for other groupings.'),
   }),
@@ -86,7 +86,7 @@ export const getEvaluationStatsEndpoint = endpoint({
   tag: 'Evaluations',
   summary: 'Compare scores',
   description:
-    'Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups. With `by=agreement`: how far verdicts agree with what people say in reviews and quality flags, by criterion, sub-agent and method, and the 20 cases in which they differ most.',
+    'Scores of outputs by day, sub-agent or criterion. Each output counts once, by its latest evaluation. Limits: 366 days, the newest 50,000 outputs, 400 groups. With `by=agreement`: how far verdicts agree with reviews and quality flags of people.',
   access: 'evaluations:read',
   query: z.strictObject({
     since: instant.describe('Only outputs first evaluated at or after this time. Default: 30 days before `until`.'),

@@ -9,11 +9,11 @@ export const eventSchema = component(
   z.object({
     id: z.int().describe('Position in the log. A reader that pages by it misses no event.'),
     type: eventTypeSchema,
-    at: time('When it happened.'),
+    at: time(),
     project_id: z.uuid(),
-    subject: referenceSchema.describe('What the event is about.'),
+    subject: referenceSchema,
     data: z.record(z.string(), z.unknown()),
-    actor: referenceSchema.describe('Who caused it.'),
+    actor: referenceSchema,
   }),
   {
     id: 1042,

@@ -17,7 +17,7 @@ export const streamEventsEndpoint = streamEndpoint({
   tag: 'Events',
   summary: 'Follow the events of the project',
   description:
-    'Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now. A reader that reconnects with `Last-Event-ID` misses no event: the stream begins with an `id` for one that has received none yet. A reader that falls too far behind is disconnected and should reconnect this way.',
+    'Server-sent events: `id` is the position in the log, `event` the type, `data` an Event as JSON. Without a cursor the stream starts now, with an `id` as its first line. A reader that reconnects with `Last-Event-ID` misses no event. One that falls too far behind is disconnected.',
   access: 'events:read',
   query: z.strictObject({
     type: eventTypeSchema.optional().describe('Only events of this type.'),

@@ -19,7 +19,7 @@ export const deleteTsgEndpoint = endpoint({
       .meta({ type: 'boolean', enum: undefined })
       .optional()
       .transform((force) => force !== undefined && force !== 'false')
-      .describe('Delete the guide even if tasks link it, and unlink it. The parameter without a value means true.'),
+      .describe('Delete the guide even if tasks link it. Without a value: true.'),
   }),
   takesIfMatch: 'optional',
   answers: { 204: { description: 'Deleted.' } },

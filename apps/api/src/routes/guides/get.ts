@@ -11,7 +11,7 @@ export const getTsgEndpoint = endpoint({
   path: '/tsgs/{tsg_id}',
   tag: 'Troubleshooting guides',
   summary: 'Read a guide',
-  description: 'With `Accept: text/markdown`, the answer is the front matter and content that `PUT` accepts.',
+  description: 'With `Accept: text/markdown`, the answer is what `PUT` accepts.',
   access: 'tsgs:read',
   params: tsgParams,
   query: z.strictObject({ session_id: tsgSession.optional().describe('The session that reads the guide. If set, the guide counts as read.') }),

@@ -8,7 +8,7 @@ export const recordTsgFeedbackEndpoint = endpoint({
   path: '/tsgs/{tsg_id}/feedback',
   tag: 'Troubleshooting guides',
   summary: 'Record whether a guide helped',
-  description: 'Every credential that may read guides may call this, including a sub-agent’s own. The answer has the updated usage figures.',
+  description: 'A sub-agent’s own credential may call this.',
   access: 'tsgs:read',
   params: tsgParams,
   body: tsgFeedbackSchema,

@@ -15,10 +15,7 @@ export const tsgId = z
 
 export const tsgParams = z.strictObject({ tsg_id: tsgId })
 
-export const tsgSeveritySchema = component(
-  'TsgSeverity',
-  z.enum(TSG_SEVERITIES).describe('The severity of the failure. Guides are sorted by it, the most severe first.'),
-)
+export const tsgSeveritySchema = component('TsgSeverity', z.enum(TSG_SEVERITIES).describe('Guides are sorted by it, the most severe first.'))
 
 const matchSchema = component(
   'TsgMatch',
@@ -77,7 +74,7 @@ export const tsgMarkdownSchema = requestComponent(
       return z.NEVER
     })
     .pipe(newTsgSchema)
-    .describe('Front matter in YAML with the fields of NewTsg, between two lines of `---`, followed by the content.'),
+    .describe('Front matter in YAML with the fields of `NewTsg`, followed by the content.'),
   // Without its id, so that it can be put anywhere.
   renderTsgMarkdown({ tsgId: EXAMPLE_ID, ...EXAMPLE, match: 'substring' }).replace(/^tsg_id: .*\n/m, ''),
 )
@@ -90,8 +87,8 @@ const summary = {
   match: matchSchema,
   applicability: applicabilitySchema,
   severity: tsgSeveritySchema,
-  created_at: time('When it was made.'),
-  updated_at: time('When it was last changed.'),
+  created_at: time(),
+  updated_at: time(),
 }
 
 const { content: EXAMPLE_CONTENT, ...EXAMPLE_SUMMARY } = {
@@ -108,7 +105,7 @@ export const tsgListSchema = listComponent('TsgList', tsgSummarySchema)
 export const tsgSchema = component('Tsg', z.object({ ...summary, content: z.string() }), { ...EXAMPLE_SUMMARY, content: EXAMPLE_CONTENT })
 
 /** Whose reading, failure or success it is. */
-export const tsgSession = printableId('The session that it is about. The credential of a sub-agent always means its own.', 'research-1')
+export const tsgSession = printableId('The credential of a sub-agent always means its own.', 'research-1')
 
 export const tsgScanSchema = requestComponent(
   'TsgScan',
@@ -139,9 +136,9 @@ export const tsgScanResultSchema = component('TsgScanResult', z.object({ items: 
 export const tsgFeedbackSchema = requestComponent(
   'TsgFeedback',
   z.strictObject({
-    resolved: z.boolean().describe('Whether the guide helped.'),
+    resolved: z.boolean(),
     session_id: tsgSession.nullish(),
-    task_id: z.uuid().nullish().describe('The task in question.'),
+    task_id: z.uuid().nullish(),
   }),
   { resolved: true, session_id: 'research-1' },
 )

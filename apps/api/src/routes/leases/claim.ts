@@ -13,7 +13,7 @@ export const claimSubtaskEndpoint = endpoint({
   tag: 'Outside workers',
   summary: 'Claim the next subtask',
   description:
-    'For your own workers. Claims the next waiting subtask of a runner under a lease. Renew the lease with heartbeats; end it with complete, fail or release. With `wait_seconds`, the call waits for work.',
+    'Claims the next waiting subtask of a runner under a lease. Renew it with heartbeats; end it with complete, fail, release or wait. With `wait_seconds`, the call waits for work.',
   access: 'subtasks:claim',
   needsNoRoom: 'accepted work goes on',
   unaudited: 'the traffic of an outside worker, fenced by its lease; the events of the subtask name the worker',

@@ -11,7 +11,7 @@ export const completeLeaseEndpoint = endpoint({
   tag: 'Outside workers',
   summary: 'Complete a subtask',
   description:
-    'Ends the attempt with a result. A result is rejected if it is empty, only announces or acknowledges the work, or lacks required outputs (without a schema, empty outputs count as missing): then the subtask returns to pending with the reason as `feedback`, or fails. A result that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs always count as a result.',
+    'Ends the attempt with a result. One that is empty, only announces or acknowledges the work, or lacks required outputs is rejected: the subtask returns to pending with the reason as `feedback`, or fails. One that only asks a question ends as `incomplete_blocked` with the question as `error`. Valid required outputs always count as a result.',
   access: 'subtasks:claim',
   needsNoRoom: 'accepted work goes on',
   unaudited: 'the traffic of an outside worker, fenced by its lease; the events of the subtask name the worker',

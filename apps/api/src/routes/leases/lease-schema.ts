@@ -93,7 +93,7 @@ export const waitSchema = requestComponent(
     continuation: agentText
       .refine((given) => Buffer.byteLength(given) <= CONTINUATION_BYTES_MAX, 'must be at most 1 MiB of UTF-8')
       .optional()
-      .describe('What the next attempt needs to go on from here. It is `brief.continuation.state` of its claim. At most 1 MiB of UTF-8.'),
+      .describe('What the next attempt needs to go on: `brief.continuation.state` of its claim. At most 1 MiB of UTF-8.'),
     usage: usageDeltaSchema.optional(),
   }),
   { lease_token: 'mlt_9YkR…', question_id: '0198c9a2-6a1e-7cc3-9f0e-3b1d8a5f2c47', continuation: '{"done":["src/parse.ts"]}' },
@@ -121,7 +121,7 @@ const leaseSubagentSchema = component(
       disallowed_tools: z.array(z.string()),
       max_turns: z.int().nullable().describe('The maximum number of model requests.'),
     })
-    .describe('The sub-agent of the run, without the MCP tools that are not available in the background. The worker must enforce its tools.'),
+    .describe('The sub-agent of the run, whose tools the worker must enforce.'),
 )
 
 const briefSchema = component(
@@ -151,11 +151,8 @@ export const claimedSubtaskSchema = component(
   z.object({
     subtask: subtaskSchema,
     session_id: z.string(),
-    credential: z.string().describe('A credential for this subtask only. It can read its own work and cannot start work.'),
-    traceparent: z
-      .string()
-      .nullable()
-      .describe('The span that asked for the subtask (W3C Trace Context): the parent of those of your worker. Null without a trace.'),
+    credential: z.string().describe('Opens this subtask only, and cannot start work.'),
+    traceparent: z.string().nullable().describe('The span that asked for the subtask (W3C Trace Context). Null without a trace.'),
     lease: leaseSchema,
     brief: briefSchema,
   }),
@@ -171,7 +168,7 @@ export const heartbeatAnswerSchema = component(
   z.object({
     expires_at: time('Until when the lease holds now.'),
     cancel_requested: z.boolean().describe('True: stop the work and call fail or release.'),
-    updates: z.array(wordedUpdateSchema).describe('Unacknowledged updates. They are repeated until they are acknowledged.'),
+    updates: z.array(wordedUpdateSchema).describe('Repeated until they are acknowledged.'),
   }),
   { expires_at: '2026-03-02T08:01:00.000Z', cancel_requested: false, updates: [] },
 )

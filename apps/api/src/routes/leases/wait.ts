@@ -11,7 +11,7 @@ export const waitForAnswerEndpoint = endpoint({
   tag: 'Outside workers',
   summary: 'Wait for an answer',
   description:
-    'Ends the attempt until the question is closed. The subtask is `waiting`: it uses none of the limits of its agent, and its timeout does not run. Then it is pending again, before newer work of its agent, and the worker that claims it finds the answer in the brief. If the question is closed already, the subtask is pending at once.',
+    'Ends the attempt until the question is closed. A `waiting` subtask uses none of the limits of its agent, and its timeout does not run. Then it is pending again, before newer work of its agent, with the answer in the brief.',
   access: 'subtasks:claim',
   needsNoRoom: 'accepted work goes on',
   unaudited: 'the traffic of an outside worker, fenced by its lease; the events of the subtask name the worker',

@@ -8,7 +8,7 @@ export const forgetEpisodeEndpoint = endpoint({
   path: '/memory/episodes/{id}',
   tag: 'Memory',
   summary: 'Forget an episode',
-  description: 'Searches never find the episode again. The subtask itself stays. A subtask’s own credential may not call this.',
+  description: 'Searches never find the episode again. The subtask stays. A subtask’s own credential may not call this.',
   access: 'memory:write',
   params: idParams('subtask'),
   answers: { 204: { description: 'Forgotten.' } },

@@ -23,7 +23,7 @@ export const newFactSchema = requestComponent(
   z.strictObject({
     content: text(MEMORY_LIMITS.content).describe('The fact, ideally one sentence that can be understood on its own.'),
     tags: z.array(text(MEMORY_LIMITS.tag)).max(MEMORY_LIMITS.tags).default([]).describe('Stored with the fact. Searches use the content only.'),
-    source_subtask_id: z.uuid().nullish().describe('The subtask that the fact comes from. A subtask’s own credential always means itself.'),
+    source_subtask_id: z.uuid().nullish().describe('A subtask’s own credential always means itself.'),
   }),
   { content: CONTENT, tags: ['staging'] },
 )
@@ -37,9 +37,9 @@ export const factSchema = component(
     content: z.string(),
     tags: z.array(z.string()),
     agent_id: agentId,
-    source_subtask_id: z.uuid().nullable().describe('The source subtask.'),
+    source_subtask_id: z.uuid().nullable(),
     author: authorSchema,
-    created_at: time('When it was learnt.'),
+    created_at: time(),
   }),
   { ...EXAMPLE, content: CONTENT, tags: ['staging'], author: { kind: 'subtask', id: SUBTASK_ID } },
 )
@@ -54,7 +54,7 @@ export const episodeSchema = component(
     summary: z.string().nullable(),
     result: z.string().nullable().describe('Null if the subtask ended without a result.'),
     result_truncated: z.boolean().describe('Whether the stored result was cut.'),
-    completed_at: time('When it ended.'),
+    completed_at: time(),
   }),
   {
     id: SUBTASK_ID,

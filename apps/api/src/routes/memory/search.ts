@@ -12,7 +12,7 @@ export const searchMemoryEndpoint = endpoint({
   tag: 'Memory',
   summary: 'Search memory',
   description:
-    'Finds items with every word of `q`; if there are none, items with some of the words. Facts are found at once, subtasks about one second after their end. A subtask’s own credential searches the whole project.',
+    'Finds items with every word of `q`; if there are none, with some of them. Facts are found at once, subtasks about one second after their end. A subtask’s own credential searches the whole project.',
   access: 'memory:read',
   query: z.strictObject({
     q: text(MEMORY_LIMITS.query).describe('Words or a sentence; `"…"`, `OR` and `-` as in a search engine.'),

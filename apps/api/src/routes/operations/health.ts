@@ -11,7 +11,7 @@ const readinessPartSchema = component(
   'ReadinessPart',
   z.object({
     status: component('PartStatus', z.enum(PART_STATUSES)).describe(
-      '`failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before this one was looked at.',
+      '`failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before.',
     ),
     detail: z.string().nullable().describe('What is wrong and what to do; null if nothing is known to be.'),
   }),
@@ -67,7 +67,7 @@ export const readinessEndpoint = endpoint({
   tag: 'Operations',
   summary: 'Check that the process can serve requests',
   description:
-    'Ready if the process has started, and the database is reachable, has the migrations of this version and the queues of its runners, and accepts a write that needs disk space. A relay that lags, missing partitions, and a database that was restored to an earlier time are reported as `degraded`: taking the process out of service would not help.',
+    'Ready if the process has started, and the database is reachable, migrated and accepts writes. What taking the process out of service would not help is `degraded`, such as a relay that lags.',
   access: 'public',
   answers: { 200: { description: 'Ready.', schema: readinessSchema }, 503: { description: 'Not ready.', schema: readinessSchema } },
   handle: ({ deps }) => deps.readiness(),

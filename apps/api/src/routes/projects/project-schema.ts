@@ -32,12 +32,7 @@ component('EvaluationSettings', evaluation.unwrap(), {
   judge: false,
 })
 
-const settingsSchema = component(
-  'ProjectSettings',
-  storable(projectSettingsSchema).describe(
-    'Limits, the default time zone of schedules, the policy for MCP tools in background sub-agents, and the evaluation rules. Missing settings use the defaults of the server; the time zone defaults to UTC.',
-  ),
-)
+const settingsSchema = component('ProjectSettings', storable(projectSettingsSchema).describe('What is absent is as in the defaults of the server.'))
 
 export const projectSchema = component(
   'Project',
@@ -45,7 +40,7 @@ export const projectSchema = component(
     id: z.uuid(),
     name: z.string(),
     settings: settingsSchema,
-    created_at: time('When it was made.'),
+    created_at: time(),
   }),
   {
     id: '00000000-0000-7000-8000-000000000001',

@@ -9,8 +9,7 @@ export const answerQuestionEndpoint = endpoint({
   path: '/questions/{id}/answer',
   tag: 'Questions',
   summary: 'Answer a question',
-  description:
-    'The first answer counts. The same answer by the same caller again returns the question; another one is a `conflict` that names who answered. The run or assignee receives the answer once, as an update.',
+  description: 'The first answer counts; another one is a `conflict` that names who answered. The run or assignee receives the answer once, as an update.',
   access: 'tasks:write',
   needsNoRoom: 'accepted work goes on',
   params: idParams('question'),

@@ -10,7 +10,7 @@ export const askAboutSubtaskEndpoint = endpoint({
   tag: 'Questions',
   summary: 'Ask from a running subtask',
   description:
-    'Asks the parent session, in whose inbox the question appears. The run goes on and receives the answer as an update; it can also wait with `GET /questions/{id}?wait_seconds=60`. Needs the subtask’s own credential, or the lease token, or the scope `subtasks:write`.',
+    'Puts the question into the inbox of the parent session. The run goes on and receives the answer as an update, or waits with `GET /questions/{id}?wait_seconds=60`. Needs the subtask’s own credential, the lease token, or the scope `subtasks:write`.',
   access: 'subtasks:read',
   params: idParams('subtask'),
   body: newSubtaskQuestionSchema,

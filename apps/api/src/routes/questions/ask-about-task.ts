@@ -10,7 +10,7 @@ export const askAboutTaskEndpoint = endpoint({
   tag: 'Questions',
   summary: 'Ask about a task',
   description:
-    'Asks the parent session of a task, in whose inbox the question appears. The assignee receives the answer as an update. The assignee’s own credential may call this.',
+    'Puts the question into the inbox of the parent session. The assignee receives the answer as an update. The assignee’s own credential may call this.',
   access: 'tasks:write',
   params: idParams('task'),
   body: newTaskQuestionSchema,

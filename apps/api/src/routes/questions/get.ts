@@ -11,7 +11,7 @@ export const getQuestionEndpoint = endpoint({
   path: '/questions/{id}',
   tag: 'Questions',
   summary: 'Read a question',
-  description: 'With `wait_seconds`, answers when the question is no longer open, or with its current state when the time is over.',
+  description: 'With `wait_seconds`, answers when the question is no longer open, at the latest when the time is over.',
   access: 'tasks:read',
   params: idParams('question'),
   query: z.strictObject({ wait_seconds: queryNumber(0, WAIT_SECONDS_MAX).default(0).describe('Seconds to wait for the answer.') }),

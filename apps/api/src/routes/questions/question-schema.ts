@@ -51,9 +51,9 @@ const newOptionSchema = requestComponent(
 )
 
 const answerFields = {
-  option_id: text(64).optional().describe('The chosen option.'),
-  answer: value.optional().describe('The answer to a question without options, valid against its schema if it has one; beside a decision, a text.'),
-  decision: decisionSchema.optional().describe('The answer to an approval.'),
+  option_id: text(64).optional(),
+  answer: value.optional().describe('The answer to a question without options, valid against its schema; beside a decision, a text.'),
+  decision: decisionSchema.optional(),
 }
 
 const newQuestion = z.strictObject({
@@ -108,7 +108,7 @@ export const newAnswerSchema = requestComponent(
     edited_arguments: object.optional().describe('With approve: permits these arguments instead of those that were asked about.'),
     always: z.boolean().optional().describe('With approve: approves whatever the same rule asks about, for the rest of the run.'),
     arguments_digest: text(64).optional().describe('The `arguments_digest` that you decide about. An approval of other arguments is refused.'),
-    revision: z.int().min(1).optional().describe('The current revision of the task. Confirms an answer to a question that was asked at an older revision.'),
+    revision: z.int().min(1).optional().describe('The current revision of the task, to answer a question that was asked at an older one.'),
   }),
   { decision: 'approve' },
 )
@@ -152,8 +152,8 @@ export const questionSchema = component(
     answer: answerSchema.nullable(),
     answered_by: referenceSchema.nullable().describe('The owner of the credential that answered; null for an expiry.'),
     update_id: z.uuid().nullable().describe('The update that delivers the answer to the run or assignee, with its receipt.'),
-    asked_at: time('When it was asked.'),
-    answered_at: time('When it was answered.').nullable(),
+    asked_at: time(),
+    answered_at: time().nullable(),
   }),
   {
     id: '0198c9a5-11b2-7d4e-8a55-0c9e7d1f3b20',

@@ -9,7 +9,7 @@ export const withdrawQuestionEndpoint = endpoint({
   path: '/questions/{id}/withdraw',
   tag: 'Questions',
   summary: 'Withdraw a question',
-  description: 'No answer is needed any more. The session that asked may call this with its own credential. Repeating it changes nothing.',
+  description: 'No answer is needed any more. The session that asked may call this with its own credential.',
   access: 'tasks:write',
   params: idParams('question'),
   answers: { 200: { description: 'The withdrawn question.', schema: questionSchema } },

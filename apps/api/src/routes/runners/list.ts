@@ -9,17 +9,13 @@ const runnerSchema = component(
     name: z.string(),
     available: z.boolean(),
     default: z.boolean().describe('True for the runner of a subtask that names no runner and no sub-agent.'),
-    default_for_subagents: z
-      .boolean()
-      .describe('True for the runner of a sub-agent whose caller names no runner. If no runner is marked, the caller must name one.'),
-    follows_definitions: z
-      .boolean()
-      .describe('Whether the runner applies the role, instructions and tools of a sub-agent definition. Only such runners run sub-agents.'),
+    default_for_subagents: z.boolean().describe('True for the runner of a sub-agent whose caller names none.'),
+    follows_definitions: z.boolean().describe('Whether it applies the definition of a sub-agent. Only such runners run sub-agents.'),
     missing: z.array(z.string()).describe('What the operator must install or set before the runner is available.'),
     steerable: z.boolean().describe('Whether updates reach a subtask that is already running.'),
     version: z.string().optional().describe('For claude-code: the version of the program, once known.'),
     sandbox: component('RunnerSandbox', z.enum(['program', 'commands', 'none'])).describe(
-      'What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.',
+      'What of a run is confined: the whole program, the commands that its model runs, or nothing.',
     ),
     sandbox_problem: z.string().optional().describe('Why nothing is confined, where something could be. See docs/sandbox.md.'),
   }),

@@ -11,7 +11,7 @@ export const createScheduleEndpoint = endpoint({
   tag: 'Schedules',
   summary: 'Schedule work',
   description:
-    'Stores a rule that creates a subtask each time it is due. Send exactly one of `when`, `every` and `cron`. `reading` and `upcoming` show how the phrase was understood. An ambiguous phrase is refused with unambiguous candidates.',
+    'Stores a rule that creates a subtask each time it is due. Send exactly one of `when`, `every` and `cron`. `reading` and `upcoming` show how it was understood. An ambiguous phrase is refused with `candidates`.',
   access: 'schedules:write',
   spawns: true,
   body: newScheduleSchema,

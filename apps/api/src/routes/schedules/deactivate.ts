@@ -11,8 +11,7 @@ export const deactivateScheduleEndpoint = endpoint({
   path: '/schedules/{id}',
   tag: 'Schedules',
   summary: 'Deactivate a schedule',
-  description:
-    'The schedule never fires again and can still be read. Started runs continue. Repeating the call, or calling it for a finished schedule, changes nothing.',
+  description: 'The schedule never fires again and can still be read. Started runs continue.',
   access: 'schedules:write',
   params: idParams('schedule'),
   takesIfMatch: 'optional',

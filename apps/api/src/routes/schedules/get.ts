@@ -10,7 +10,7 @@ export const getScheduleEndpoint = endpoint({
   path: '/schedules/{id}',
   tag: 'Schedules',
   summary: 'Read a schedule',
-  description: 'The schedule, its reading and its next times.',
+  description: 'Also its reading and its next times.',
   access: 'schedules:read',
   params: idParams('schedule'),
   takesIfNoneMatch: true,

@@ -10,7 +10,7 @@ export const listScheduleRunsEndpoint = endpoint({
   path: '/schedules/{id}/runs',
   tag: 'Schedules',
   summary: 'List the runs of a schedule',
-  description: 'Newest first. One item for each past slot, with its outcome, and one for each triggered run.',
+  description: 'Newest first: each past slot, with its outcome, and each triggered run.',
   access: 'schedules:read',
   params: idParams('schedule'),
   query: z.strictObject(pageQuery),

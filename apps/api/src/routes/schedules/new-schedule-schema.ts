@@ -25,12 +25,12 @@ const phrases = {
 
 const timezoneSchema = text(64)
   .refine(isTimeZone, 'is not a time zone: use the name that IANA has for it, such as America/New_York, or UTC; letters such as EST belong into the phrase')
-  .describe('The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.')
+  .describe('IANA name, for times that name no zone. Default: that of the project, otherwise UTC.')
   .meta({ examples: ['America/New_York'] })
 
 const spawn = newSubtaskSchema.shape
 const maxFires = z.int().min(1).max(1_000_000_000)
-const graceSeconds = z.int().min(0).max(31_536_000).describe('How many seconds late a slot may fire before it counts as missed.')
+const graceSeconds = z.int().min(0).max(31_536_000).describe('Seconds that a slot may fire late before it counts as missed.')
 const parentSession = printableId('The session whose inbox gets the results. Default: `schedule-<id>`.', 'research-1')
 
 /** The one phrase of a body; null in one that has none, or several. */
@@ -69,17 +69,17 @@ const create = {
   notify: spawn.notify,
   timeout_seconds: spawn.timeout_seconds,
   priority: spawn.priority,
-  subagent: spawn.subagent.describe('The sub-agent of each run, in the version that is current when it fires.'),
+  subagent: spawn.subagent.describe('The sub-agent of each run, in its then current version.'),
   runner: spawn.runner,
   model: spawn.model,
-  budget: spawn.budget.describe('The budget of each run.'),
+  budget: spawn.budget,
   max_fires: maxFires.nullish().describe('The schedule finishes after this number of firings. Default: no limit.'),
   overlap: overlapSchema.default('skip'),
   missed: missedSchema.default('run_once'),
   grace_seconds: graceSeconds.default(60),
   parent_session_id: parentSession.nullish(),
   callback: spawn.callback.describe('Where the end of each run is sent to. It is not shown again.'),
-  metadata: spawn.metadata.describe('Your own data, at most 16 KiB as JSON. Each run gets a copy.'),
+  metadata: spawn.metadata.describe('Each run gets a copy.'),
 }
 
 export const newScheduleSchema = requestComponent('NewSchedule', onePhrase(z.strictObject(create), 1), EXAMPLE)
@@ -131,9 +131,7 @@ export const schedulePatchSchema = requestComponent(
       metadata: spawn.metadata.removeDefault().optional(),
     }),
     0,
-  ).describe(
-    'Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays.',
-  ),
+  ).describe('Only the fields to change. Null removes a field or resets it to its default.'),
   { every: 'weekdays at 10 ET', max_fires: 20 },
 )
 

@@ -10,7 +10,7 @@ export const pauseScheduleEndpoint = endpoint({
   path: '/schedules/{id}/pause',
   tag: 'Schedules',
   summary: 'Pause a schedule',
-  description: 'From now on its slots pass, with the outcome recorded. Started runs continue. Repeating the call changes nothing.',
+  description: 'From now on its slots pass, with the outcome recorded. Started runs continue.',
   access: 'schedules:write',
   params: idParams('schedule'),
   answers: { 200: { description: 'Paused, or finished if no later slot remains.', schema: scheduleSchema, headers: TAG_HEADERS } },

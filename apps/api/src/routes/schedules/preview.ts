@@ -9,7 +9,7 @@ export const previewScheduleEndpoint = endpoint({
   path: '/schedules/preview',
   tag: 'Schedules',
   summary: 'Preview a schedule without creating it',
-  description: 'Takes the same body as creation, with the same checks, and shows the reading and the next times. Stores nothing.',
+  description: 'Takes the body of a creation, and shows the reading and the next times. Stores nothing.',
   access: 'schedules:write',
   needsNoRoom: 'it stores nothing',
   unaudited: 'stores nothing but the answer to repeat',

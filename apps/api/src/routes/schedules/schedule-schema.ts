@@ -28,9 +28,7 @@ export const overlapSchema = component(
 
 export const missedSchema = component(
   'MissedPolicy',
-  z
-    .enum(MISSED_POLICIES)
-    .describe('What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.'),
+  z.enum(MISSED_POLICIES).describe('Slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest, replaces all.'),
 )
 
 const rule = {
@@ -38,12 +36,12 @@ const rule = {
   phrase: z.string().describe('As it was sent.'),
   canonical: z.string().describe('A phrase for the same field that reads as the same rule.'),
   reading: z.string().describe('How the phrase was understood, in words.'),
-  timezone: z.string().describe('The time zone of the rule.'),
+  timezone: z.string(),
   fire_at: time('Of one that fires once: when.').nullable(),
   interval_seconds: z.int().nullable().describe('For an interval: elapsed seconds between two firings.'),
   cron_expr: z.string().nullable().describe('The rule as a five-field cron expression; null if cron cannot express it.'),
   rule: z.string().nullable().describe('The rule as DTSTART and RRULE (RFC 5545); null for intervals and one-time schedules.'),
-  anchor_at: time('When the phrase was read: where counting begins.'),
+  anchor_at: time('Where counting begins.'),
   next_fire_at: time('When it is due next.').nullable(),
   upcoming: z.array(time('The time of the slot.')).describe('The next five times.'),
   warnings: z.array(warningSchema).describe('How details were decided that the phrase left open.'),
@@ -71,7 +69,7 @@ export const scheduleSchema = component(
   'Schedule',
   z.object({
     id: z.uuid(),
-    agent_id: z.string().describe('The agent whose limits apply to the runs.'),
+    agent_id: z.string(),
     task: z.string(),
     ...rule,
     state: component('ScheduleState', z.enum(SCHEDULE_STATES)).describe('Only an active schedule fires. finished and deactivated are final.'),
@@ -85,7 +83,7 @@ export const scheduleSchema = component(
     notify: z.boolean(),
     timeout_seconds: z.int(),
     priority: prioritySchema,
-    subagent: z.string().nullable().describe('The sub-agent of each run, in the version that is current when it fires.'),
+    subagent: z.string().nullable().describe('The sub-agent of each run, in its then current version.'),
     runner: z.string(),
     model: z.string().nullable(),
     budget: budgetSchema,
@@ -93,7 +91,7 @@ export const scheduleSchema = component(
     metadata: z.record(z.string(), z.unknown()),
     created_by_session_id: z.string().nullable().describe('The session that created it.'),
     created_by_session: formerly(z.string().nullable(), 'created_by_session_id'),
-    created_at: time('When it was made.'),
+    created_at: time(),
     updated_at: time('When it last changed or fired.'),
   }),
   {

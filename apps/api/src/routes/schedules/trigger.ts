@@ -10,8 +10,7 @@ export const triggerScheduleEndpoint = endpoint({
   path: '/schedules/{id}/trigger',
   tag: 'Schedules',
   summary: 'Run a schedule now',
-  description:
-    'Starts a run now, also while the schedule is paused or an earlier run is active. The run is marked `manual`, does not count as a firing, and does not change the slots.',
+  description: 'Starts a run now, also while the schedule is paused or an earlier run is active. It is marked `manual` and is no firing.',
   access: 'schedules:write',
   spawns: true,
   params: idParams('schedule'),

@@ -9,7 +9,7 @@ export const acknowledgeInboxEndpoint = endpoint({
   path: '/sessions/{id}/inbox/claim/{claim_id}/ack',
   tag: 'Sessions',
   summary: 'Acknowledge an inbox claim',
-  description: 'Ends a claim that was made with `ack: manual`. Its results are not delivered again. Repeating the call changes nothing.',
+  description: 'Ends a claim that was made with `ack: manual`: its items are not delivered again.',
   access: 'sessions:write',
   unaudited: 'the traffic of a session, at each of its steps',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1'), claim_id: uuid('`claim_id` of the claim.') }),

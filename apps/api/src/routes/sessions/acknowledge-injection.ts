@@ -9,8 +9,7 @@ export const acknowledgeInjectionEndpoint = endpoint({
   path: '/sessions/{id}/injections/{claim_id}/ack',
   tag: 'Sessions',
   summary: 'Acknowledge an injection',
-  description:
-    'Ends an injection that was made with `ack=manual`. Its items are not delivered again. Repeating the call changes nothing. A late acknowledgement counts until the items are delivered again.',
+  description: 'Ends an injection that was made with `ack=manual`: its items are not delivered again. A late acknowledgement counts until they are.',
   access: 'sessions:write',
   unaudited: 'the traffic of a session, at each of its steps',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'research-1'), claim_id: uuid('`claim_id` of the injection.') }),

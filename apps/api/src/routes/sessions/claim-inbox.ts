@@ -11,7 +11,7 @@ export const claimInboxEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'Claim waiting results',
   description:
-    'Delivers the waiting items of a session, each exactly once: ends of its subtasks, and ends and reviews of tasks that name it as their parent session. To survive a lost answer, send an `Idempotency-Key`, or use `ack: manual`: then the items are delivered again after 60 s unless the claim is acknowledged.',
+    'Delivers the waiting items of a session, each once: ends of its subtasks, and questions, ends and reviews of work whose parent session it is. To survive a lost answer, send an `Idempotency-Key`, or use `ack: manual`: the items come again after 60 s unless the claim is acknowledged.',
   access: 'sessions:write',
   needsNoRoom: 'it stores a time',
   unaudited: 'the traffic of a session, at each of its steps',

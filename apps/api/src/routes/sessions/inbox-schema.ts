@@ -53,12 +53,9 @@ const inboxItemSchema = component(
       .string()
       .nullable()
       .describe(
-        'The result; for kind task, its outputs as text; for kind question, what its answer has to fit (options, the arguments to approve, or a form). Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`.',
+        'The result; of a task, its outputs as text; of a question, what its answer has to fit. Null if the result has to be revised: then read `/subtasks/{id}/payload` or `/tasks/{id}/payload`.',
       ),
-    summary: z
-      .string()
-      .nullable()
-      .describe('The submitted summary. For a result that has to be revised: the problems, and the first and last part of the result.'),
+    summary: z.string().nullable().describe('The submitted summary. For a result that has to be revised: the problems, and its first and last part.'),
     error: z.string().nullable().describe('Why the work did not complete.'),
     truncated: z.boolean().describe('True if the result was cut.'),
     completed_at: time('When the subtask or the task ended, or the task was handed in for review.'),

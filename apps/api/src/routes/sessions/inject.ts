@@ -11,11 +11,7 @@ const EXAMPLE_TEXT = `[Task Update: Note]\nTask: Document the public functions (
 const injectionRequestSchema = requestComponent(
   'InjectionRequest',
   z.strictObject({
-    messages: z
-      .array(storable(z.string()))
-      .max(MESSAGES_MAX)
-      .default([])
-      .describe('The latest messages, at most 3. They are scanned for failures that troubleshooting guides cover.'),
+    messages: z.array(storable(z.string())).max(MESSAGES_MAX).default([]).describe('The latest messages, which are scanned for failures that guides cover.'),
   }),
   { messages: ['Error: EACCES: permission denied, open /var/lib/data'] },
 )
@@ -89,7 +85,7 @@ export const injectSessionEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'Get new context for a session',
   description:
-    'Call it before each model request and put `text` in front of the request. It delivers, each once: assigned briefs, their changes, guides for recent failures, and results of subtasks. To survive a lost answer, send an `Idempotency-Key`, or use `ack=manual`: then all items are delivered again after 60 s unless acknowledged, and new items wait until then.',
+    'Call it before each model request and put `text` in front of the request. It delivers, each once: assigned briefs, their changes, guides for recent failures, and results of subtasks. To survive a lost answer, send an `Idempotency-Key`, or use `ack=manual`: all items come again after 60 s unless acknowledged; new ones wait until then.',
   access: 'sessions:write',
   needsNoRoom: 'it stores what was delivered',
   unaudited: 'the traffic of a session, at each of its steps',

@@ -4,7 +4,7 @@ import { component, listComponent, metadata, printableId, requestComponent, text
 
 export const roleSchema = component('MessageRole', z.enum(MESSAGE_ROLES))
 
-export const qualitySchema = component('Quality', z.enum(QUALITIES).describe('The quality flag.'))
+export const qualitySchema = component('Quality', z.enum(QUALITIES))
 
 const EXAMPLE = {
   role: 'assistant' as const,
@@ -23,9 +23,9 @@ export const newMessageSchema = requestComponent(
       .refine((value) => /\S/.test(value), 'must not be empty')
       .transform(toStorableText)
       .meta({ minLength: 1 })
-      .describe('The text of the message. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.'),
-    model: text(256).nullish().describe('The model that wrote the message.'),
-    task_id: z.uuid().nullish().describe('The task that the message is about.'),
+      .describe('Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.'),
+    model: text(256).nullish(),
+    task_id: z.uuid().nullish(),
     agent_name: printableId('Name of the agent that wrote the message.', 'writer').nullish(),
     usage: metadata.nullish().describe('The usage as reported by the model provider; at most 16 KiB as JSON.'),
     metadata: metadata.default({}),
@@ -51,11 +51,11 @@ export const messageSchema = component(
       .min(0)
       .max(1)
       .nullable()
-      .describe('The score of its evaluation. Present if the message has reflection or check-in blocks; null if no item in them counts.'),
+      .describe('The score of its evaluation, if it has reflection or check-in blocks; null if no item in them counts.'),
     eval_summary: z.string().nullable().describe('The problems, if the message has to be revised.'),
     quality_flag: qualitySchema.nullable(),
     training_candidate: z.boolean(),
-    created_at: time('When it was stored.'),
+    created_at: time(),
   }),
   {
     id: '0198c9c4-2f6b-7e10-9c3d-5a7b8c9d0e1f',

@@ -11,7 +11,7 @@ export const postMessageEndpoint = endpoint({
   tag: 'Sessions',
   summary: 'Store a message of a session',
   description:
-    'Call it after each model response. Guides for failures in the message are announced by the next injection of the session. With the `task_id` of a task that the session holds, and a credential with `tasks:write`, check-in blocks of an assistant message count like `POST /tasks/{id}/check-ins`, up to 100,000 characters in total. A message with reflection or check-in blocks is evaluated by the criteria of the revision that was delivered to the session.',
+    'Call it after each model response. The next injection of the session announces guides for failures in the message. With the `task_id` of a task that the session holds, and the scope `tasks:write`, check-in blocks of an assistant message count like `POST /tasks/{id}/check-ins`. A message with reflection or check-in blocks is evaluated by the criteria that were delivered to the session.',
   access: 'sessions:write',
   unaudited: 'the traffic of a session, at each of its steps',
   params: z.strictObject({ id: printableId('The session, as its harness names it.', 'writer-1') }),

@@ -8,8 +8,7 @@ export const checkToolEndpoint = endpoint({
   path: '/subagents/{name}/tool-check',
   tag: 'Sub-agents',
   summary: 'Ask whether a sub-agent may use a tool',
-  description:
-    'Checks the tool against the current definition and gives the reason. A definition that always runs in the background is checked for the background.',
+  description: 'Checks the tool against the current definition and gives the reason.',
   access: 'subagents:read',
   needsNoRoom: 'it stores nothing',
   unaudited: 'stores nothing but the answer to repeat',

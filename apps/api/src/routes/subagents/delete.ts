@@ -9,8 +9,7 @@ export const deleteSubagentEndpoint = endpoint({
   path: '/subagents/{name}',
   tag: 'Sub-agents',
   summary: 'Delete a definition',
-  description:
-    'Deletes the definition that was put under this name. A file or a built-in definition of this name becomes current again; those cannot be deleted. Active runs continue.',
+  description: 'Deletes the definition that was put under this name; a file or a built-in definition becomes current again. Active runs continue.',
   access: 'subagents:write',
   params: subagentParams,
   takesIfMatch: 'optional',

@@ -11,7 +11,7 @@ export const getSubagentEndpoint = endpoint({
   tag: 'Sub-agents',
   summary: 'Read a sub-agent',
   description:
-    'The current definition of this name, the runner of its runs, and the tools that this runner lacks. With `Accept: text/markdown`, the answer is the front matter and instructions that `PUT` accepts.',
+    'The current definition, the runner of its runs, and the tools that this runner lacks. With `Accept: text/markdown`, the answer is what `PUT` accepts.',
   access: 'subagents:read',
   params: subagentParams,
   takesIfNoneMatch: true,

@@ -21,10 +21,7 @@ const rowSchema = component(
     outcome: outcomeSchema,
     name: z.string().nullable().describe('The name of the sub-agent; null if the file has none.'),
     title: z.string().nullable().describe('The original name of a renamed definition.'),
-    version: z
-      .int()
-      .nullable()
-      .describe('The version that a run started now would use; null if the file was not imported. Unchanged definitions keep their version.'),
+    version: z.int().nullable().describe('The version that a run started now would use; null if the file was not imported.'),
     errors: z.array(problemSchema).describe('Why the file was refused.'),
     warnings: z.array(problemSchema).describe('Possible mistakes in the definition.'),
   }),
@@ -90,7 +87,7 @@ export const importSubagentsEndpoint = endpoint({
   tag: 'Sub-agents',
   summary: 'Import a collection of sub-agents',
   description:
-    'Takes a zip, a tar (also gzipped) or a multipart form of Markdown files, including folders. Each definition is stored under its `name`, otherwise under its file name. The answer has one row for each Markdown file; an unusable file does not stop the others.',
+    'Takes a zip, a tar (also gzipped) or a multipart form of Markdown files, including folders. Each definition is stored under its `name`, otherwise its file name. An unusable file does not stop the others.',
   access: 'subagents:write',
   body: filesBodySchema,
   takesFiles: true,

@@ -10,8 +10,7 @@ export const listSubagentsEndpoint = endpoint({
   path: '/subagents',
   tag: 'Sub-agents',
   summary: 'List sub-agents',
-  description:
-    'Sorted by name, without instructions: definitions that were put, definitions in SUBAGENTS_DIRS, and built-in definitions. Each name appears once.',
+  description: 'Sorted by name, without instructions: definitions that were put, those in SUBAGENTS_DIRS, and built-in ones.',
   access: 'subagents:read',
   query: z.strictObject(pageQuery),
   answers: { 200: { description: 'A page of sub-agents.', schema: subagentListSchema } },

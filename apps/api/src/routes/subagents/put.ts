@@ -11,8 +11,7 @@ export const putSubagentEndpoint = endpoint({
   path: '/subagents/{name}',
   tag: 'Sub-agents',
   summary: 'Define a sub-agent',
-  description:
-    'Creates or replaces a definition, as Markdown. It takes precedence over a file or a built-in definition of this name, for runs that start from now on.',
+  description: 'Creates or replaces a definition, for runs that start from now on. It takes precedence over a file or a built-in definition of this name.',
   access: 'subagents:write',
   params: subagentParams,
   markdown: subagentMarkdownSchema,

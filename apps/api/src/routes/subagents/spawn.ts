@@ -19,8 +19,7 @@ export const spawnSubagentEndpoint = endpoint({
   path: '/subagents/{name}/spawn',
   tag: 'Sub-agents',
   summary: 'Spawn a sub-agent',
-  description:
-    'Starts a sub-agent as a subtask, in the current version of its definition, and waits up to `wait_seconds` for its end. A repetition with the same `Idempotency-Key` waits for the same subtask.',
+  description: 'Starts a sub-agent as a subtask, in the current version of its definition, and waits up to `wait_seconds` for its end.',
   access: 'subagents:spawn',
   spawns: true,
   params: subagentParams,

@@ -32,17 +32,13 @@ export const subagentParams = z.strictObject({
 
 export const subagentMarkdownSchema = requestComponent(
   'SubagentMarkdown',
-  z
-    .string()
-    .describe(
-      'A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `ask`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.',
-    ),
+  z.string().describe('Front matter as in Claude Code with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.'),
   '---\ndescription: Answers from memory, quickly.\nmodel: haiku\ntools: Read, Grep, recall_deep, learn_fact\ntarget_latency_ms: 500\n---\n\nAnswer from what is remembered, in at most three sentences.\n',
 )
 
 const sourceSchema = component(
   'SubagentSource',
-  z.enum(SUBAGENT_SOURCES).describe('The origin of the definition. For one name, the API takes precedence over files, and files over built-in definitions.'),
+  z.enum(SUBAGENT_SOURCES).describe('For one name, the API takes precedence over files, and files over built-in definitions.'),
 )
 
 export const problemSchema = component(
@@ -58,10 +54,10 @@ const summary = {
   tools: z.array(z.string()).describe('Allowed tools, as rules: `Read`, `Bash(git:*)`, `mcp__server__*`; `*` allows every tool.'),
   disallowed_tools: z.array(z.string()).describe('Denied tools. They take precedence over `tools`.'),
   ask: z.array(z.string()).describe('Uses of tools that are asked about before they are executed.'),
-  definition_path: z.string().nullable().describe('The file of the definition.'),
-  version: z.int().describe('The version that a run started now would use. It increases with every change that is put or run.'),
+  definition_path: z.string().nullable(),
+  version: z.int().describe('The version that a run started now would use.'),
   source: sourceSchema,
-  target_latency_ms: z.int().nullable().describe('The target duration. The last event of a slower run reports it; the run is not stopped.'),
+  target_latency_ms: z.int().nullable().describe('The target duration; the run is not stopped.'),
   max_turns: z.int().nullable().describe('The maximum number of model requests of one run.'),
   background: z.boolean().describe('Whether it always runs in the background.'),
   mcp_servers: z.array(z.string()),
@@ -97,7 +93,7 @@ export const subagentSchema = component(
     ...summary,
     instructions: z.string(),
     runner: z.string().nullable().describe('The runner of a run that names none; null if no runner can run sub-agents.'),
-    warnings: z.array(z.string()).describe('One sentence for each tool that the definition lists and a foreground run by that runner does not have.'),
+    warnings: z.array(z.string()).describe('Tools that the definition lists and a run by that runner does not have.'),
   }),
   { ...EXAMPLE, runner: 'ai', warnings: [] },
 )
@@ -108,16 +104,13 @@ export const putSubagentSchema = component(
   { ...EXAMPLE, warnings: [] },
 )
 
-const brokenSchema = component(
-  'BrokenSubagent',
-  z.object({ name: z.string(), errors: z.array(problemSchema) }).describe('An unusable file. Requests for this sub-agent answer `subagent_invalid`.'),
-)
+const brokenSchema = component('BrokenSubagent', z.object({ name: z.string(), errors: z.array(problemSchema) }))
 
 export const subagentListSchema = component(
   'SubagentList',
   z.object({
     items: z.array(subagentSummarySchema),
-    next_cursor: z.string().nullable().describe('Send it as `cursor` to read the next page; null on the last page.'),
+    next_cursor: z.string().nullable(),
     broken: z.array(brokenSchema).describe('All unusable files, on every page.'),
   }),
   { items: [EXAMPLE_SUMMARY], next_cursor: null, broken: [] },
@@ -128,13 +121,10 @@ const WAIT_SECONDS_MAX = 60
 export const subagentSpawnSchema = requestComponent(
   'SubagentSpawn',
   z.strictObject({
-    prompt: text(100_000).describe('The instructions. They must be complete: the sub-agent has only its definition besides.'),
-    description: text(200).describe('A short description for people, stored as `metadata.description` of the subtask.'),
+    prompt: text(100_000).describe('The instructions, complete: the sub-agent has only its definition besides.'),
+    description: text(200).describe('For people; stored as `metadata.description` of the subtask.'),
     model: newSubtaskSchema.shape.model.describe('Overrides the model of the definition.'),
-    run_in_background: z
-      .boolean()
-      .default(false)
-      .describe('Return without waiting. In the background, only Muster’s own MCP tools for sub-agents are available.'),
+    run_in_background: z.boolean().default(false).describe('Return without waiting. In the background, only Muster’s own MCP tools are available.'),
     resume: z.uuid().nullish().describe('An ended subtask of the same sub-agent that the new one continues.'),
     wait_seconds: z.number().min(0).max(WAIT_SECONDS_MAX).optional().describe('Seconds to wait for the end. Default: 60, in the background 0.'),
     agent_id: printableId('The agent on whose behalf it runs. Default: that of `resume`, else `default`.', 'default').optional(),
@@ -150,22 +140,15 @@ export const spawnResultSchema = component(
   'SpawnResult',
   z.object({
     success: z.boolean().describe('Whether the subtask completed. True while it has not ended.'),
-    subagent_type: z.string().describe('The name of the sub-agent.'),
-    summary: z
-      .string()
-      .nullable()
-      .describe(
-        'The summary of the result, otherwise the result itself, cut to 4,000 characters. Null until the subtask has ended. The subtask has the complete result.',
-      ),
-    duration_ms: z
-      .int()
-      .describe('From the start of the first attempt to the end, without the time during which no live worker held it; 0 until it has ended.'),
+    subagent_type: z.string(),
+    summary: z.string().nullable().describe('The summary of the result, otherwise the result, cut to 4,000 characters. Null until the end.'),
+    duration_ms: z.int().describe('As of the subtask; 0 until it has ended.'),
     background: z.boolean(),
     error: z.string().nullable().describe('Why the subtask did not complete.'),
-    subtask_id: z.uuid().describe('The subtask of this run. Use it to follow, steer or cancel the run.'),
-    runner: z.string().describe('The runner of the subtask.'),
+    subtask_id: z.uuid(),
+    runner: z.string(),
     runner_reason: z.string().optional().describe('Why this runner, in one sentence.'),
-    warnings: z.array(z.string()).describe('One sentence for each tool that the definition lists and this run does not have.'),
+    warnings: z.array(z.string()).describe('Tools that the definition lists and this run does not have.'),
   }),
   {
     success: true,

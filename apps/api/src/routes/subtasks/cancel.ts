@@ -9,8 +9,7 @@ export const cancelSubtaskEndpoint = endpoint({
   path: '/subtasks/{id}',
   tag: 'Subtasks',
   summary: 'Cancel a subtask',
-  description:
-    'A pending subtask is cancelled at once. A running subtask is asked to stop; an event reports its end. If the subtask ends at the same time, the first commit wins.',
+  description: 'A pending subtask is cancelled at once. A running one is asked to stop; an event reports its end.',
   access: 'subtasks:write',
   params: idParams('subtask'),
   answers: {

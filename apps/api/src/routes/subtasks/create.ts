@@ -20,7 +20,7 @@ export const createSubtaskEndpoint = endpoint({
   tag: 'Subtasks',
   summary: 'Spawn a subtask',
   description:
-    'Stores the subtask and answers at once; an idle worker starts it within milliseconds. To get the result, send `wait_seconds`, poll `Location`, follow its events, or read the inbox of the parent session. A repetition with the same `Idempotency-Key` waits for the same subtask.',
+    'Stores the subtask and answers at once; an idle worker starts it within milliseconds. To get the result, send `wait_seconds`, poll `Location`, follow its events, or read the inbox of the parent session.',
   access: 'subtasks:write',
   spawns: true,
   body: newSubtaskSchema,

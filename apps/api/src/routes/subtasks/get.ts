@@ -28,8 +28,7 @@ export const getSubtaskEndpoint = endpoint({
   path: '/subtasks/{id}',
   tag: 'Subtasks',
   summary: 'Read a subtask',
-  description:
-    'With `wait_seconds`, answers when the subtask ends, or with its current state when the time is over. To read a subtask again only if it has changed, send its `ETag` as `If-None-Match`.',
+  description: 'With `wait_seconds`, answers when the subtask ends, at the latest when the time is over.',
   access: 'subtasks:read',
   params: idParams('subtask'),
   query: z.strictObject({

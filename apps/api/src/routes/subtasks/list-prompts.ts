@@ -9,11 +9,9 @@ const sentPromptSchema = component(
     attempt: z.int(),
     system: z.string().nullable().describe('The instructions above the conversation; null if the runner gives its program one text.'),
     message: z.string().nullable().describe('The first message of the attempt; null if it goes on with the result of a tool.'),
-    is_continued: z
-      .boolean()
-      .describe('The attempt goes on after a wait. The conversation so far stands between `system` and `message`; the transcript has it.'),
+    is_continued: z.boolean().describe('The attempt goes on after a wait. The transcript has the conversation between `system` and `message`.'),
     is_cut: z.boolean().describe('A text was longer than the 256 KiB that are kept of it.'),
-    at: time('When it was recorded.'),
+    at: time(),
   }),
   {
     attempt: 1,
@@ -32,7 +30,7 @@ export const listPromptsEndpoint = endpoint({
   tag: 'Subtasks',
   summary: 'Read the prompts',
   description:
-    'What each attempt sent first to its model or program, as it was sent, without secrets of the operator. Kept as long as the transcript. Not in it: what a program adds itself, and definitions of tools. Empty for outside workers, whose prompt is the `brief` of the claim.',
+    'What each attempt sent first to its model or program, without secrets of the operator, definitions of tools, and what a program adds itself. Empty for outside workers, whose prompt is the `brief` of the claim.',
   access: 'subtasks:read',
   params: idParams('subtask'),
   query: z.strictObject(pageQuery),

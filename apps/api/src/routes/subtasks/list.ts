@@ -10,8 +10,7 @@ export const listSubtasksEndpoint = endpoint({
   path: '/subtasks',
   tag: 'Subtasks',
   summary: 'List subtasks',
-  description:
-    'Newest first. A result and outputs longer than 2,000 characters are null; `shortened` has the beginning, the length, and where the whole value is.',
+  description: 'Newest first. A result and outputs longer than 2,000 characters are null; `shortened` has their beginning.',
   access: 'subtasks:read',
   query: z.strictObject({
     status: subtaskStatusSchema.optional().describe('Only subtasks in this state.'),

@@ -23,7 +23,7 @@ export const newRequiredOutput = requestComponent(
     description: text(2_000).nullish(),
     schema: storable(z.record(z.string(), z.unknown()))
       .nullish()
-      .describe('JSON Schema 2020-12 of the value. With a schema, the schema alone decides whether an empty value is accepted. Null is never accepted.'),
+      .describe('JSON Schema 2020-12 of the value; it alone decides whether an empty value is accepted. Null never is.'),
   }),
 )
 
@@ -60,30 +60,25 @@ const requiredOutputs = z
     if (problem !== null) context.issues.push({ code: 'custom', message: problem.reason, input: problem.schema, path: [problem.index, 'schema'] })
   })
   .describe(
-    'The outputs that a complete result must contain: at most 50, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
+    'The outputs that a complete result must contain, each a name or an object. Without a schema, null and empty values (`""`, blanks, `[]`, `{}`) count as missing.',
   )
 
 const newBudget = requestComponent(
   'NewBudget',
   z
     .strictObject({
-      max_steps: z
-        .int()
-        .min(1)
-        .max(100_000)
-        .default(50)
-        .describe('Model responses. One response with all its tool calls is one step. For programs and external workers, the steps that they report.'),
+      max_steps: z.int().min(1).max(100_000).default(50).describe('Model responses; for programs and outside workers, the steps that they report.'),
       max_tokens: z.int().min(1).max(1_000_000_000_000).nullish(),
       max_cost_usd: z.number().min(0.000001).max(1_000_000).nullish(),
     })
-    .describe('The limit for all attempts together. A subtask that reaches it ends as `budget_exceeded` and keeps its partial result.'),
+    .describe('The limit for all attempts together. A subtask that reaches it ends as `budget_exceeded`.'),
 )
 
 export const newSubtaskSchema = requestComponent(
   'NewSubtask',
   z.strictObject({
-    task: text(100_000).describe('The instructions. They must be complete: the runner has no other information.'),
-    agent_id: printableId('The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.', 'default').default('default'),
+    task: text(100_000).describe('The instructions, complete: the runner has no other information.'),
+    agent_id: printableId('The agent whose limits it counts against. A key bound to an agent overrides it.', 'default').default('default'),
     priority: prioritySchema.default('normal'),
     timeout_seconds: z
       .int()
@@ -93,20 +88,15 @@ export const newSubtaskSchema = requestComponent(
     notify: z.boolean().default(true).describe('Whether to put the result into the inbox of the parent session.'),
     parent_session_id: printableId('The session that asks, and whose inbox gets the result.', 'research-1').nullish(),
     task_id: z.uuid().nullish().describe('The task that this subtask is about.'),
-    subagent: subagentNameField.nullish().describe('The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.'),
+    subagent: subagentNameField.nullish().describe('The sub-agent to run, in the background.'),
     runner: text(64).nullish().describe('The runner that executes the subtask, one of `GET /runners`. Default: the one marked `default`.'),
     model: text(256).nullish().describe('The model, if the runner supports a choice. Overrides the model of the sub-agent.'),
     required_outputs: requiredOutputs.default([]),
-    max_attempts: z.int().min(1).max(10).default(2).describe('The number of failed attempts after which the subtask fails.'),
+    max_attempts: z.int().min(1).max(10).default(2).describe('Failed attempts after which the subtask fails.'),
     budget: newBudget.optional(),
     callback: callbackSchema.optional(),
     metadata: metadata.default({}),
-    wait_seconds: z
-      .number()
-      .min(0)
-      .max(WAIT_SECONDS_MAX)
-      .default(0)
-      .describe('Seconds to wait for the end. Waiting needs the scope `subtasks:read`; without it the answer comes at once.'),
+    wait_seconds: z.number().min(0).max(WAIT_SECONDS_MAX).default(0).describe('Seconds to wait for the end. Needs the scope `subtasks:read`.'),
   }),
   {
     task: 'List the public functions of src/ with one sentence each.',

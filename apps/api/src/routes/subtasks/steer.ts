@@ -20,7 +20,7 @@ export const steerSubtaskEndpoint = endpoint({
   tag: 'Subtasks',
   summary: 'Steer a subtask',
   description:
-    'Sends a note to a subtask and answers with its receipt. A pending subtask receives the note with its prompt, a running subtask before its next step. A note that is not delivered before the subtask ends becomes `expired`.',
+    'Sends a note and answers with its receipt. A pending subtask receives it with its prompt, a running one before its next step. A note that is not delivered before the end becomes `expired`.',
   access: 'subtasks:write',
   params: idParams('subtask'),
   body: newUpdateSchema,

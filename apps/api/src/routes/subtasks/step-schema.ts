@@ -12,7 +12,7 @@ const stepSchema = component(
     attempt: z.int(),
     kind: stepKindSchema,
     content: z.unknown(),
-    at: time('When it was recorded.'),
+    at: time(),
   }),
   { seq: 1, attempt: 1, kind: 'tool_call', content: { name: 'list_files', path: 'src' }, at: '2026-03-02T08:00:01.250Z' },
 )

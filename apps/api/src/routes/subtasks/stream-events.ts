@@ -18,7 +18,7 @@ export const streamSubtaskEventsEndpoint = streamEndpoint({
   tag: 'Subtasks',
   summary: 'Follow one subtask',
   description:
-    'Server-sent events of one subtask, from its first event or from the cursor. The stream closes after the event that ends the subtask. A reader that has already read that event gets 204, so that browsers do not reconnect.',
+    'Server-sent events of one subtask, from its first event or from the cursor. The stream closes after the event that ends the subtask. A reader that has read that event gets 204.',
   access: 'events:read',
   params: idParams('subtask'),
   query: z.strictObject({ after: afterQuery }),

@@ -4,14 +4,9 @@ import { z } from 'zod'
 import { component, listComponent, time, toTime, toTimeOrNull, toUsd } from '../../http/schemas.ts'
 import { shorten, shortenedField, shortenedSchema } from '../../http/shortened.ts'
 
-export const prioritySchema = component(
-  'Priority',
-  z
-    .enum(PRIORITIES)
-    .describe('urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.'),
-)
+export const prioritySchema = component('Priority', z.enum(PRIORITIES).describe('Waiting raises the rank of a subtask: one minute equals one level.'))
 export const subtaskStatusSchema = component('SubtaskStatus', z.enum(SUBTASK_STATUSES).describe('completed, failed and cancelled are final.'))
-export const finalOutcomeSchema = component('FinalOutcome', z.enum(FINAL_OUTCOMES).describe('How a subtask ended.'))
+export const finalOutcomeSchema = component('FinalOutcome', z.enum(FINAL_OUTCOMES))
 
 export const requiredOutputSchema = component(
   'RequiredOutput',
@@ -29,7 +24,7 @@ const usageSchema = component(
       input_tokens: z.int(),
       output_tokens: z.int(),
       cost_usd: z.number(),
-      steps: z.int().describe('Entries of the transcript: messages, tool calls, tool results, updates and errors.'),
+      steps: z.int().describe('Entries of the transcript.'),
       tool_calls: z.int(),
     })
     .describe('The usage of all attempts so far.'),
@@ -39,7 +34,7 @@ export const budgetSchema = component(
   'Budget',
   z
     .object({
-      max_steps: z.int().describe('Model responses. One response with all its tool calls is one step.'),
+      max_steps: z.int().describe('Model responses; for programs and outside workers, the steps that they report.'),
       max_tokens: z.int().nullable(),
       max_cost_usd: z.number().nullable(),
     })
@@ -48,10 +43,7 @@ export const budgetSchema = component(
 
 const subagentRefSchema = component('SubagentRef', z.object({ name: z.string(), version: z.int() }))
 
-export const recommendationSchema = component(
-  'Recommendation',
-  z.enum(['approve', 'review', 'request_revision']).describe('The recommendation of the evaluation.'),
-)
+export const recommendationSchema = component('Recommendation', z.enum(['approve', 'review', 'request_revision']))
 
 const evaluationRefSchema = component(
   'EvaluationRef',
@@ -66,7 +58,7 @@ export const subtaskSchema = component(
   'Subtask',
   z.object({
     id: z.uuid(),
-    agent_id: z.string().describe('The agent whose limits apply.'),
+    agent_id: z.string(),
     session_id: z.string().describe('The session of the subtask itself: `subtask-<id>`.'),
     parent_session_id: z.string().nullable().describe('The session whose inbox receives the result.'),
     task: z.string(),
@@ -83,23 +75,21 @@ export const subtaskSchema = component(
     summary: z.string().nullable(),
     error: z.string().nullable().describe('Why the subtask did not complete.'),
     outputs: z.record(z.string(), z.unknown()).nullable(),
-    shortened: shortenedSchema
-      .optional()
-      .describe('Only in lists, and always there: `result` and `outputs` where they are longer than 2,000 characters. Whole values are not named.'),
+    shortened: shortenedSchema.optional().describe('Only in lists: `result` and `outputs` where they are longer than 2,000 characters.'),
     required_outputs: z.array(requiredOutputSchema),
     worker_id: z.string().nullable(),
-    attempt: z.int().describe('The number of claims so far. Every write of a worker carries this number.'),
+    attempt: z.int().describe('The number of claims so far.'),
     failures: z.int().describe('The number of attempts that failed.'),
     max_attempts: z.int(),
     timeout_seconds: z.int(),
     budget: budgetSchema,
     notify: z.boolean().describe('Whether the result goes into the inbox of the parent session.'),
     runner: z.string(),
-    runner_reason: z.string().optional().describe('Why this runner was chosen, in one sentence. Only in the answer that accepts the subtask.'),
+    runner_reason: z.string().optional().describe('Why this runner was chosen. Only in the answer that accepts the subtask.'),
     warnings: z
       .array(z.string())
       .optional()
-      .describe('One sentence for each tool that the definition lists and this run does not have. Only in the answer that accepts the subtask.'),
+      .describe('Tools that the definition lists and this run does not have. Only in the answer that accepts the subtask.'),
     model: z.string().nullable(),
     usage: usageSchema,
     resume_of: z.uuid().nullable().describe('The ended subtask of the same sub-agent that this one continues.'),
@@ -111,12 +101,12 @@ export const subtaskSchema = component(
       .int()
       .nullable()
       .describe('From the start of the first attempt to the end, without `lost_ms` and `waited_ms`. Null until the subtask has ended.'),
-    lost_ms: z.int().describe('Milliseconds during which no live worker held the subtask while it ran, over all attempts: time lost to crashes and outages.'),
+    lost_ms: z.int().describe('Milliseconds during which no live worker held the subtask while it ran.'),
     waiting_for: z.uuid().nullable().describe('The question whose answer it waits for, in status `waiting`.'),
     waited_ms: z.int().describe('Milliseconds that it waited for answers, without the present wait.'),
-    created_at: time('When it was accepted.'),
+    created_at: time(),
     started_at: time('When its first attempt began.').nullable(),
-    completed_at: time('When it ended.').nullable(),
+    completed_at: time().nullable(),
     cancel_requested_at: time('When cancellation was requested while the subtask ran.').nullable(),
     metadata: z.record(z.string(), z.unknown()),
   }),

@@ -20,7 +20,7 @@ const updateStatusSchema = component(
     ),
 )
 
-export const senderSchema = referenceSchema.describe('The owner of the credential that sent it.')
+export const senderSchema = referenceSchema
 
 export const updateSchema = component(
   'Update',
@@ -38,8 +38,8 @@ export const updateSchema = component(
     delivery: deliverySchema,
     status: updateStatusSchema,
     delivered_to: z.string().nullable().describe('The session that received it.'),
-    created_at: time('When it was sent.'),
-    delivered_at: time('When it was delivered.').nullable(),
+    created_at: time(),
+    delivered_at: time().nullable(),
     acknowledged_at: time('When the agent took it in.').nullable(),
   }),
   {

@@ -12,7 +12,7 @@ export const assignTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Assign a task to a session',
   description:
-    'The next injection of the session delivers the brief. If another session held the task, that session receives nothing more of it. If the same session already holds the task, only the credential is new; with `resend`, its next injection delivers the whole brief again. The credential opens this task only and expires when the task ends.',
+    'The next injection of the session delivers the brief. Another session that held the task receives nothing more of it. For the session that holds it already, only the credential is new. The credential opens this task only, until the task ends.',
   access: 'tasks:write',
   params: idParams('task'),
   body: assignmentRequestSchema,

@@ -45,16 +45,14 @@ const context = {
     requestComponent('NewSuccessCriteria', z.strictObject({ criteria: criteria(BRIEF_LIMITS.successCriteria), all_required: z.boolean().optional() })),
   )
     .nullish()
-    .describe('How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well.'),
+    .describe('How to recognise that the task is done. A plain list of criteria is taken as well.'),
   constraints: listOrObject(
     criteria(BRIEF_LIMITS.constraints),
     requestComponent('NewConstraints', z.strictObject({ rules: criteria(BRIEF_LIMITS.constraints), enforcement_level: enforcementLevelSchema.optional() })),
   )
     .nullish()
-    .describe('Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well.'),
-  relevant_files: strings(BRIEF_LIMITS.files, BRIEF_LIMITS.path)
-    .nullish()
-    .describe('Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written.'),
+    .describe('Rules that the work must follow. A plain list of rules is taken as well.'),
+  relevant_files: strings(BRIEF_LIMITS.files, BRIEF_LIMITS.path).nullish().describe('Relative paths start at `client_cwd`.'),
   related_documentation: strings(BRIEF_LIMITS.documents, BRIEF_LIMITS.path).nullish().describe('URLs (the server does not fetch them) or files.'),
 }
 
@@ -67,20 +65,18 @@ const brief = {
     .meta({ maxItems: BRIEF_LIMITS.requiredOutputs })
     .nullish()
     .describe(
-      'The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.',
+      'The outputs that completion must submit, each a name or an object. Without a schema, null and empty values (`""`, blanks, `[]`, `{}`) count as missing.',
     ),
   priority: showAs(prioritySchema, z.string()).nullish().describe('low, normal (the default), high or urgent.'),
   depends_on: z.array(z.uuid()).meta({ maxItems: BRIEF_LIMITS.dependsOn }).nullish().describe('Tasks that must be completed first.'),
   client_cwd: string(BRIEF_LIMITS.path)
     .nullish()
-    .describe(
-      'The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`.',
-    ),
+    .describe('The absolute folder that relative paths start at. A dispatched run works there if it is inside `WORKSPACE_ROOTS`, otherwise in `workspace`.'),
   ...context,
   budget: requestComponent('NewTaskBudget', z.strictObject({ max_tokens: z.int().nullish().describe('Read and written.'), max_cost_usd: z.number().nullish() }))
     .nullish()
-    .describe('What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount.'),
-  metadata: z.record(z.string(), z.unknown()).nullish().describe('Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it.'),
+    .describe('What all its subtasks and judgements may use together. Default: any amount.'),
+  metadata: z.record(z.string(), z.unknown()).nullish().describe('Your own data, at most 16 KiB as JSON.'),
 }
 
 export const newTaskSchema = requestComponent(
@@ -89,11 +85,11 @@ export const newTaskSchema = requestComponent(
     ...brief,
     description: string(BRIEF_LIMITS.description, BRIEF_LIMITS.descriptionMin)
       .nullish()
-      .describe('Replaces title and instructions: the first line becomes the title, the whole text the instructions.'),
+      .describe('In place of title and instructions: its first line is the title.'),
     tsgs: z.array(string(64)).meta({ maxItems: BRIEF_LIMITS.tsgs }).nullish().describe('Ids of troubleshooting guides that belong to the task.'),
     parent_session_id: string(BRIEF_LIMITS.sessionId)
       .nullish()
-      .describe('The session that wants the result. Its inbox and its next injection report the end of the task, and that it waits for review.')
+      .describe('The session whose inbox reports the end of the task, and that it waits for review.')
       .meta({ examples: ['research-1'] }),
     review: reviewModeSchema.nullish().describe('Who reviews the submitted outputs. Default: none.'),
   }),
@@ -192,10 +188,7 @@ export const revisedTaskSchema = component(
   'RevisedTask',
   z.object({
     task: taskSchema,
-    update_id: z
-      .uuid()
-      .nullable()
-      .describe('The update for the assignee. Null if no visible part of the brief changed: priority, budget, metadata and dependencies are not shown in it.'),
+    update_id: z.uuid().nullable().describe('The update for the assignee. Null if nothing that the brief shows has changed.'),
     revision: z.int(),
     diff: briefDiffSchema,
   }),

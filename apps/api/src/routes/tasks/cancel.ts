@@ -10,7 +10,7 @@ export const cancelTaskEndpoint = endpoint({
   path: '/tasks/{id}/cancel',
   tag: 'Tasks',
   summary: 'Cancel a task',
-  description: 'Ends the task as cancelled in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked.',
+  description: 'Ends an open task and stops the subtask that runs it. Tasks that depend on it stay blocked.',
   access: 'tasks:write',
   needsNoRoom: 'it ends work',
   params: idParams('task'),

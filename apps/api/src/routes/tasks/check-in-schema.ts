@@ -14,7 +14,7 @@ const taskCheckInSchema = component(
     unmatched: z.array(z.string()).describe('Lines that match no criterion, or more than one.'),
     next_steps: z.array(z.string()),
     author: authorSchema,
-    created_at: time('When it was received.'),
+    created_at: time(),
   }),
   {
     id: '0198c9d0-7a10-7c3e-8b52-4e1f0a9d8c7c',

@@ -10,7 +10,7 @@ export const checkInEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Report on a task',
   description:
-    'Reads the check-in blocks of a text: which criteria are met, what comes next, and which revision the assignee works from. Updates up to that revision become `acknowledged`. The first check-in moves an assigned task to `in_progress`. The assignee’s own credential may call this.',
+    'Reads the check-in blocks of a text: which criteria are met, what comes next, and which revision the assignee works from. Updates up to it become `acknowledged`. The first check-in moves an assigned task to `in_progress`. The assignee’s own credential may call this.',
   access: 'tasks:write',
   params: idParams('task'),
   body: newCheckInSchema,

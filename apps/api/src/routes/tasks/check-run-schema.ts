@@ -20,9 +20,9 @@ const checkRunSchema = component(
     duration_ms: z.int().nullable(),
     tries: z.int().describe('How often it was started: a second time if its worker was lost.'),
     worker_id: z.uuid().nullable(),
-    created_at: time('When it was requested.'),
+    created_at: time(),
     started_at: time('When it was started last.').nullable(),
-    ended_at: time('When it ended.').nullable(),
+    ended_at: time().nullable(),
   }),
   {
     id: '0198c9d0-7a10-7c3e-8b52-4e1f0a9d8c7b',

@@ -11,7 +11,7 @@ export const completeTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Complete a task',
   description:
-    'Submits the outputs. Every required output must be present and match its schema; otherwise nothing changes. Without a schema, an empty output (`""`, blanks only, `[]`, `{}`) counts as missing. The task becomes `completed`, or `in_review` if the brief asks for a review. The assignee’s own credential may call this.',
+    'Submits the outputs. Every required output must be present and match its schema; otherwise nothing changes. The task becomes `completed`, or `in_review` if the brief asks for a review. The assignee’s own credential may call this.',
   access: 'tasks:write',
   needsNoRoom: 'accepted work goes on',
   params: idParams('task'),

@@ -11,7 +11,7 @@ export const confirmUpdateEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Confirm an update',
   description:
-    'Returns the update with this id exactly as it was sent, and its sender. An agent uses it to verify an update that it received. 404 means that the update did not come from this server or belongs to work that the credential cannot read.',
+    'The update exactly as it was sent, and its sender, for an agent that verifies what it received. 404: it did not come from this server, or belongs to work that the credential cannot read.',
   access: 'tasks:read',
   params: z.strictObject({ update_id: uuid('Id that the update came with.') }),
   answers: { 200: { description: 'The update is genuine.', schema: confirmedUpdateSchema } },

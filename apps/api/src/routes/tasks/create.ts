@@ -11,7 +11,7 @@ export const createTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Create a task',
   description:
-    'Stores a brief: instructions, acceptance criteria, required outputs and context. One answer lists every problem and warning. A task with open dependencies starts as `blocked`.',
+    'Stores a brief: instructions, criteria, required outputs and context. One answer lists every problem and warning. A task with open dependencies starts as `blocked`.',
   access: 'tasks:write',
   spawns: true,
   body: createdTaskSchema,

@@ -21,12 +21,7 @@ const taskDispatchSchema = requestComponent(
     model,
     max_attempts,
     budget,
-    max_revisions: z
-      .int()
-      .min(0)
-      .max(REVISIONS_MAX)
-      .default(0)
-      .describe('How many revision rounds may follow a poor result (`request_revision`). Each is another subtask that continues from it.'),
+    max_revisions: z.int().min(0).max(REVISIONS_MAX).default(0).describe('How many revision rounds may follow a poor result.'),
     callback,
     metadata,
   }),
@@ -40,7 +35,7 @@ export const dispatchTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Run a task as a subtask',
   description:
-    'A worker runs the brief as a subtask. Changes to the brief reach the run between two steps. The outputs of the run complete the task; a failed run returns it to `pending` with `last_error`. With `max_revisions`, a result that is evaluated as `request_revision` starts another subtask of the same chain, with the points to revise; the inbox reports only the last one. A session that held the task before receives nothing more of it.',
+    'A worker runs the brief as a subtask. Changes reach the run between two steps. Its outputs complete the task; a failed run returns it to `pending` with `last_error`. With `max_revisions`, a result evaluated as `request_revision` starts another subtask of the chain, with the points to revise; the inbox reports only the last. A session that held the task receives nothing more of it.',
   access: 'subtasks:write',
   spawns: true,
   params: idParams('task'),

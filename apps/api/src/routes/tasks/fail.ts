@@ -10,7 +10,7 @@ export const failTaskEndpoint = endpoint({
   path: '/tasks/{id}/fail',
   tag: 'Tasks',
   summary: 'Fail a task',
-  description: 'Ends the task as failed in any open state and stops the subtask that runs it. Tasks that depend on it stay blocked.',
+  description: 'Ends an open task and stops the subtask that runs it. Tasks that depend on it stay blocked.',
   access: 'tasks:write',
   needsNoRoom: 'accepted work goes on',
   params: idParams('task'),

@@ -10,7 +10,7 @@ export const flagTaskQualityEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Flag the quality of a task',
   description:
-    'Replaces the previous flag and also flags the assistant’s messages about the task, with those of its subtasks’ sessions that name no other task. `excellent` and `good` make the task an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this.',
+    'Replaces the previous flag, also that of the assistant’s messages about the task. `excellent` and `good` make the task an example for `GET /training/export`; `needs_work` and `bad` remove it. A sub-agent’s own credential may not call this.',
   access: 'evaluations:write',
   params: idParams('task'),
   body: newQualityFlagSchema,

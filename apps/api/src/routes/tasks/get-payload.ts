@@ -10,7 +10,7 @@ export const getTaskPayloadEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Read the last evaluated output',
   description:
-    'The complete output of the task’s latest evaluation: the submitted outputs, the result of the subtask that ran the task, a message about it, or a text sent for evaluation. 404 if the task has no evaluation yet.',
+    'The complete output of the task’s latest evaluation: submitted outputs, the result of a subtask, a message, or a text sent for evaluation. 404 if there is none yet.',
   access: 'evaluations:read',
   params: idParams('task'),
   deadlineMs: 30_000,

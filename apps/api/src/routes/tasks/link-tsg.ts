@@ -14,7 +14,7 @@ export const linkTsgEndpoint = endpoint({
   path: '/tasks/{id}/tsgs/{tsg_id}',
   tag: 'Tasks',
   summary: 'Link a troubleshooting guide',
-  description: 'Adds a guide to the brief and sends the assignee an update. Repeating the call changes nothing.',
+  description: 'Adds a guide to the brief and sends the assignee an update.',
   access: 'tasks:write',
   params: taskTsgParams,
   answers: { 200: { description: 'Linked.', schema: taskSchema, headers: TASK_HEADERS } },

@@ -10,7 +10,7 @@ export const listTaskCheckInsEndpoint = endpoint({
   path: '/tasks/{id}/check-ins',
   tag: 'Tasks',
   summary: 'List the check-ins of a task',
-  description: 'Newest first: what assignees have reported on the criteria, and on the criteria of which revision.',
+  description: 'Newest first: what assignees have reported, and on the criteria of which revision.',
   access: 'tasks:read',
   params: idParams('task'),
   query: z.strictObject(pageQuery),

@@ -10,7 +10,7 @@ export const requestTaskChecksEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Execute the checks of a task',
   description:
-    'A worker executes the checks that the criteria name, in the folder of the task. While the task is in review and a check ends otherwise than before, the submission is evaluated again with the verdicts, and `review: auto` decides by that. A repetition that ends as before changes nothing. Checks that have not ended are answered as they are. The end of each is the event `check.completed` of the task.',
+    'A worker executes the checks that the criteria name, in the folder of the task. If the task is in review and a check ends otherwise than before, the submission is evaluated again, and `review: auto` decides by that. The end of each is the event `check.completed` of the task.',
   access: 'tasks:write',
   params: idParams('task'),
   answers: { 202: { description: 'Requested.', schema: checkRunListSchema } },

@@ -11,7 +11,7 @@ export const reviewTaskEndpoint = endpoint({
   tag: 'Tasks',
   summary: 'Review submitted outputs',
   description:
-    'For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee an update with the points to revise. The decision is stored as an evaluation of the submission.',
+    'For a task in review. `approve` completes it if its outputs match the current brief. `request_revision` sends the assignee the points to revise. The decision is stored as an evaluation.',
   access: 'tasks:write',
   needsNoRoom: 'accepted work goes on',
   params: idParams('task'),

@@ -20,7 +20,7 @@ const taskRevisionSchema = component(
     acceptance_criteria: z.array(criterionSchema).describe('The criteria as of this revision.'),
     required_outputs: z.array(requiredOutputSchema),
     author: authorSchema,
-    created_at: time('When it was made.'),
+    created_at: time(),
   }),
   {
     task_id: '0198c9b1-4c00-7a11-8a7e-5d2b9c1f0e31',
@@ -66,10 +66,7 @@ export const assignmentRequestSchema = requestComponent(
   'AssignmentRequest',
   z.strictObject({
     subagent_session_id: printableId('The session that is to do it.', 'writer-1'),
-    resend: z
-      .boolean()
-      .default(false)
-      .describe('Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session.'),
+    resend: z.boolean().default(false).describe('Deliver the whole brief again to the session that already holds the task.'),
   }),
   { subagent_session_id: 'writer-1' },
 )
@@ -78,19 +75,14 @@ export const assignedTaskSchema = component(
   'AssignedTask',
   z.object({
     task: taskSchema,
-    subagent_credential: z
-      .string()
-      .nullable()
-      .describe('For the session. It opens this task only and cannot start work. Shown once; null when an earlier answer is repeated.'),
+    subagent_credential: z.string().nullable().describe('Opens this task only, and cannot start work. Shown once; null when the answer is repeated.'),
   }),
 )
 
 export const completionSchema = requestComponent(
   'TaskCompletion',
   z.strictObject({
-    outputs: storable(z.record(z.string(), z.unknown())).describe(
-      'By name; at least the required outputs, more are stored too. Null counts as missing, and so does an empty value of an output without a schema.',
-    ),
+    outputs: storable(z.record(z.string(), z.unknown())).describe('By name; at least the required outputs, more are stored too.'),
     summary: text(20_000).nullish(),
   }),
   { outputs: { functions: [{ name: 'parse', does: 'Reads a file.' }] }, summary: 'All 12 functions are listed.' },
@@ -117,7 +109,7 @@ export const reviewSchema = requestComponent(
       .max(200)
       .optional()
       .describe(
-        'Your verdicts on single criteria. They override those of the agent, of checks and of judges, and are stored as an evaluation with the method `person`. The others keep what they have. A request for revision lists those that are not met.',
+        'Your verdicts on single criteria, which override those of the agent, of checks and of judges. A request for revision lists those that are not met.',
       ),
   }),
   {
@@ -159,7 +151,7 @@ export const confirmedUpdateSchema = component(
     subtask_id: z.uuid().nullable(),
     revision: z.int().nullable(),
     sender: senderSchema,
-    created_at: time('When it was sent.'),
+    created_at: time(),
     content_sha256: z.string().describe('SHA-256 of the content in UTF-8, in hexadecimal.'),
     content: z.string(),
   }),

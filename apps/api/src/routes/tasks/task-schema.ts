@@ -100,9 +100,7 @@ export const taskSchema = component(
     status: taskStatusSchema,
     revision: z.int().describe('Increases with every change of the brief. Also in `ETag`.'),
     priority: prioritySchema,
-    acceptance_criteria: z
-      .array(criterionSchema)
-      .describe('Everything the result is evaluated by: acceptance criteria, success criteria and strict constraints.'),
+    acceptance_criteria: z.array(criterionSchema).describe('Acceptance criteria, success criteria and strict constraints.'),
     required_outputs: z.array(requiredOutputSchema),
     completion_outputs: z.record(z.string(), z.unknown()).nullable(),
     summary: z.string().nullable(),
@@ -114,18 +112,15 @@ export const taskSchema = component(
     task_context: taskContextSchema.nullable(),
     validation: component('TaskValidation', z.object({ performed: z.boolean(), warnings: z.array(briefWarningSchema) })),
     review: reviewModeSchema,
-    client_cwd: z
-      .string()
-      .nullable()
-      .describe('The folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`.'),
+    client_cwd: z.string().nullable().describe('The folder that relative paths start at.'),
     workspace: z.string().nullable().describe('The task’s own folder on the server.'),
     budget: taskBudgetSchema.nullable().describe('Null: any amount.'),
     metadata: z.record(z.string(), z.unknown()),
     next_steps: z.array(z.string()).describe('The next steps that the assignee named in its latest check-in with next steps.'),
     last_error: z.string().nullable().describe('Why the task failed, was cancelled, or returned from the subtask that ran it.'),
-    created_at: time('When it was created.'),
+    created_at: time(),
     updated_at: time('When anything about it changed last.'),
-    completed_at: time('When it ended.').nullable(),
+    completed_at: time().nullable(),
   }),
   {
     id: EXAMPLE_ID,
@@ -218,7 +213,7 @@ const taskSummarySchema = component(
     has_enhanced_context: z.boolean(),
     deliverables_count: z.int(),
     success_criteria_count: z.int(),
-    created_at: time('When it was created.'),
+    created_at: time(),
     updated_at: time('When anything about it changed last.'),
   }),
   {

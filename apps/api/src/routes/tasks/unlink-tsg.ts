@@ -9,7 +9,7 @@ export const unlinkTsgEndpoint = endpoint({
   path: '/tasks/{id}/tsgs/{tsg_id}',
   tag: 'Tasks',
   summary: 'Unlink a troubleshooting guide',
-  description: 'Removes a guide from the brief and sends the assignee an update. Repeating the call changes nothing.',
+  description: 'Removes a guide from the brief and sends the assignee an update.',
   access: 'tasks:write',
   params: taskTsgParams,
   answers: { 200: { description: 'Not linked.', schema: taskSchema, headers: TASK_HEADERS } },

@@ -9,7 +9,7 @@ export const validateTaskEndpoint = endpoint({
   path: '/tasks/validate',
   tag: 'Tasks',
   summary: 'Validate a task without creating it',
-  description: 'Validates the same body as creation, with the same checks, and stores nothing.',
+  description: 'Takes the body of a creation, with the same checks. Stores nothing.',
   access: 'tasks:write',
   needsNoRoom: 'it stores nothing',
   unaudited: 'stores nothing but the answer to repeat',

@@ -36,7 +36,7 @@ export const exportTrainingEndpoint = linesEndpoint({
   tag: 'Training',
   summary: 'Export training examples',
   description:
-    'Streams one JSON object per line: flagged training examples, or everything with the given `quality`. A subtask gives its instructions (user) and its result (assistant). A task gives its messages, the last 1,000 and at most 16 MiB, with the brief as the user message if there is none; without assistant messages, the last evaluated output. Items that have no example in the format are left out. A failed export breaks off without the end of the response.',
+    'Streams one JSON object per line: flagged training examples, or everything with the given `quality`. A subtask gives its instructions and result. A task gives its messages, the last 1,000 and at most 16 MiB, with the brief where no user message is; without assistant messages, the last evaluated output. A failed export breaks off without the end of the response.',
   access: 'evaluations:read',
   query: z.strictObject({
     format: trainingFormatSchema.default('jsonl'),

@@ -6,23 +6,23 @@ import { component, time, toTime, toUsd } from '../../http/schemas.ts'
 
 const instant = z.iso.datetime({ offset: true }).optional()
 
-const groupingSchema = component('UsageGrouping', z.enum(USAGE_GROUPINGS).describe('How usage is grouped.'))
+const groupingSchema = component('UsageGrouping', z.enum(USAGE_GROUPINGS))
 
 const totalFields = {
-  runs: z.int().describe('The number of subtasks that ran and ended. Revision rounds are subtasks of their own.'),
+  runs: z.int().describe('Subtasks that ran and ended.'),
   attempts: z.int().describe('The number of their attempts.'),
   judgements: z.int().describe('The number of judgements that ended.'),
   input_tokens: z.int().describe('Tokens that models have read, with those from a cache.'),
-  cached_input_tokens: z.int().describe('Of the input tokens, those that providers read from their caches, as far as runners report them.'),
+  cached_input_tokens: z.int().describe('Of the input tokens, those that providers read from their caches.'),
   output_tokens: z.int(),
-  duration_ms: z.int().describe('How long the attempts ran with a live worker, in milliseconds. Judgements add nothing.'),
+  duration_ms: z.int().describe('How long the attempts ran with a live worker, in milliseconds.'),
   cost_usd: z.number().nullable().describe('The cost of everything whose cost is known. Null if the cost of nothing is known.'),
   cost_source: component('CostSource', z.enum(['reported', 'priced', 'mixed']))
     .nullable()
-    .describe('`reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none.'),
-  unpriced_runs: z.int().describe('Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them.'),
+    .describe('`reported`: runners and judges said it. `priced`: calculated from tokens and prices. Null: there is none.'),
+  unpriced_runs: z.int().describe('Attempts and judgements without a price for their model. `cost_usd` lacks them.'),
   unpriced_models: z.array(z.string()).describe('The names of those models. `MODEL_PRICES` can set their prices.'),
-  unreported_runs: z.int().describe('Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too.'),
+  unreported_runs: z.int().describe('Attempts and judgements that reported nothing. `cost_usd` lacks them too.'),
 }
 
 const groupSchema = component(
@@ -111,7 +111,7 @@ export const getUsageEndpoint = endpoint({
   tag: 'Usage',
   summary: 'Read tokens, cost and time',
   description:
-    'What ended subtasks and judgements have used, by day, project, agent, task, model or runner. A subtask counts whole, with all its attempts, in the moment of its end. Limits: 366 days, 400 groups.',
+    'What ended subtasks and judgements have used. A subtask counts whole, with all its attempts, in the moment of its end. Limits: 366 days, 400 groups.',
   access: 'subtasks:read',
   query: z.strictObject({
     since: instant.describe('Only what ended at or after this time. Default: 30 days before `until`.'),

@@ -9,7 +9,7 @@ export const createWebhookEndpoint = endpoint({
   tag: 'Webhooks',
   summary: 'Create a webhook',
   description:
-    'Events from now on are sent to the URL, signed by [Standard Webhooks](https://www.standardwebhooks.com). A delivery that is not answered with 2xx is repeated for up to 72 hours, with the same `webhook-id`. The secret is shown in this answer and never again.',
+    'Events from now on are sent to the URL, signed by [Standard Webhooks](https://www.standardwebhooks.com). A delivery that is not answered with 2xx is repeated for up to 72 hours, with the same `webhook-id`. Only this answer shows the secret.',
   access: 'webhooks:write',
   body: newWebhookSchema,
   answers: { 201: { description: 'Created.', schema: webhookWithSecretSchema, headers: ['Location'] } },

@@ -8,8 +8,7 @@ export const deleteWebhookEndpoint = endpoint({
   path: '/webhooks/{id}',
   tag: 'Webhooks',
   summary: 'Delete a webhook',
-  description:
-    'Nothing more is sent to it, and what waits is given up. Its deliveries stay in `GET /deliveries`. An attempt that is under way may still arrive.',
+  description: 'Nothing more is sent to it, and what waits is given up. Its deliveries stay in `GET /deliveries`.',
   access: 'webhooks:write',
   params: idParams('webhook'),
   answers: { 204: { description: 'Deleted.' } },

@@ -25,7 +25,7 @@ export const rotateWebhookSecretEndpoint = endpoint({
   path: '/webhooks/{id}/rotate-secret',
   tag: 'Webhooks',
   summary: 'Replace the secret of a webhook',
-  description: 'The new secret is shown in this answer and never again. During the overlap, each delivery has two signatures.',
+  description: 'Only this answer shows the new secret. During the overlap, each delivery has two signatures.',
   access: 'webhooks:write',
   params: idParams('webhook'),
   body: rotationSchema,

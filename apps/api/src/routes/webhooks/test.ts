@@ -9,7 +9,7 @@ export const testWebhookEndpoint = endpoint({
   path: '/webhooks/{id}/test',
   tag: 'Webhooks',
   summary: 'Send a test',
-  description: 'Sends a delivery of the type `webhook.test`, whatever the events of the webhook. Read it at `Location` to see what the receiver answered.',
+  description: 'Sends a delivery of the type `webhook.test`. `Location` shows what the receiver answered.',
   access: 'webhooks:write',
   params: idParams('webhook'),
   answers: { 202: { description: 'Stored; a worker sends it at once.', schema: deliverySchema, headers: ['Location'] } },

@@ -1,4 +1,4 @@
-import { CALLBACK_EVENTS, EVENT_PATTERNS, isWebhookSecret, RECEIVER_STATUSES, WEBHOOK_EVENTS_MAX } from '@muster/domain'
+import { EVENT_PATTERNS, isWebhookSecret, RECEIVER_STATUSES, WEBHOOK_EVENTS_MAX } from '@muster/domain'
 import type { Receiver, WebhookFields } from '@muster/usecases'
 import { z } from 'zod'
 import { component, listComponent, printableId, requestComponent, text, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
@@ -14,7 +14,7 @@ const patternSchema = component(
 )
 
 const fields = {
-  url: url.describe('Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.'),
+  url: url.describe('Where events are sent to, with POST. Public addresses only, unless operator and project allow more.'),
   events: z
     .array(patternSchema)
     .min(1)
@@ -24,9 +24,7 @@ const fields = {
   subject: printableId('Only events of this subject: the id of a subtask, task, schedule or evaluation, or the `tsg_id` of a guide.', ID).nullish(),
   agent_id: printableId('Only events of subtasks and slots of this agent.', 'docs-writer').nullish(),
   session_id: printableId('Only events of work whose parent session this is, or of tasks that it holds.', 'research-1').nullish(),
-  ordered: z
-    .boolean()
-    .describe('true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up.'),
+  ordered: z.boolean().describe('true: the events of one subject are sent one after the other.'),
   description: text(500).nullish(),
 }
 
@@ -74,9 +72,9 @@ const webhookShape = {
   description: z.string().nullable(),
   status: component('WebhookStatus', z.enum(RECEIVER_STATUSES)),
   disabled_reason: z.string().nullable(),
-  disabled_at: time('When it was disabled.').nullable(),
+  disabled_at: time().nullable(),
   previous_secret_until: time('Until when deliveries have a second signature, by the secret before the last rotation.').nullable(),
-  created_at: time('When it was made.'),
+  created_at: time(),
 }
 
 const EXAMPLE = {
@@ -102,10 +100,7 @@ export const webhookWithSecretSchema = component(
   'WebhookWithSecret',
   z.object({
     ...webhookShape,
-    secret: z
-      .string()
-      .nullable()
-      .describe('The secret that signs its deliveries, shown once. Null when an `Idempotency-Key` repeats the answer: rotate the secret to get another.'),
+    secret: z.string().nullable().describe('Signs its deliveries. Shown once; null when the answer is repeated.'),
   }),
   { ...EXAMPLE, secret: 'whsec_…' },
 )
@@ -135,15 +130,13 @@ export const callbackSchema = requestComponent(
   'Callback',
   z
     .strictObject({
-      url: url.describe(
-        'Where its end is sent to, with POST, like an event of a webhook. Public addresses only, unless the operator and the project allow more.',
-      ),
+      url: url.describe('As of a webhook.'),
       secret: z
         .string()
         .refine(isWebhookSecret, { error: 'must be whsec_ and 24 to 64 bytes in base64' })
         .optional()
         .describe('Signs the request by Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. Without it, the request is not signed.'),
     })
-    .describe(`A webhook for this one only, which gets the event of its end: ${CALLBACK_EVENTS.map((type) => `\`${type}\``).join(', ')}.`),
+    .describe('A webhook for this one only, which gets the event of its end, such as `subtask.completed`.'),
   { url: 'https://example.com/done' },
 )

@@ -10,7 +10,7 @@ export const drainWorkerEndpoint = endpoint({
   tag: 'Workers',
   summary: 'Drain a worker',
   description:
-    'Asks a worker to take no more work. It obeys with its next heartbeat, within half a second: it finishes or releases its runs, gives its judgements and checks back, and then shows `drained` in `GET /workers`. The process stays until it is stopped. It never takes work again; a process that is started in its place is another worker. Repeating the call changes nothing, but `release` after `finish` releases what still runs. The key has to be one of the default project.',
+    'Asks a worker to take no more work, which it obeys within half a second: it finishes or releases its runs and then shows `drained` in `GET /workers`. It never takes work again, and stays until it is stopped. `release` after `finish` releases what still runs. The key has to be one of the default project.',
   access: 'admin',
   params: idParams('worker'),
   body: newDrainSchema,

@@ -11,7 +11,7 @@ export const listWorkersEndpoint = endpoint({
   tag: 'Workers',
   summary: 'List the workers',
   description:
-    'The worker processes of this installation, the latest first. One that ended in order is no longer listed; one that died stays for a day as `lost`. Outside workers are not listed: they show themselves by the subtasks that they hold. Workers serve all projects, so the key has to be one of the default project.',
+    'The worker processes of this installation, the latest first. One that died stays for a day as `lost`. Outside workers are not listed. Workers serve all projects, so the key has to be one of the default project.',
   access: 'admin',
   query: z.strictObject(pageQuery),
   answers: { 200: { description: 'A page of workers.', schema: workerListSchema } },

@@ -14,9 +14,7 @@ const workerSchema = component(
   'Worker',
   z.object({
     id: z.string(),
-    state: workerStateSchema.describe(
-      '`draining` takes no new work, `drained` holds none any more; `lost` has shown no sign of life for five seconds, and its work is taken by others.',
-    ),
+    state: workerStateSchema.describe('`draining` takes no new work, `drained` holds none any more; `lost` has shown no sign of life for five seconds.'),
     version: z.string().nullable().describe('Version of Muster that it runs; null, as host and pid, where that does not say.'),
     host: z.string().nullable(),
     pid: z.int().nullable(),

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas b528eb519cfd79a0.
+# Of schemas d9bdd42bc0730c2e.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -51,7 +51,7 @@ class AssignmentRequest(BaseModel):
     """
     resend: bool | None = None
     """
-    Deliver the whole brief again to a session that already holds the task and lost it. Has no effect for another session. Default: false.
+    Deliver the whole brief again to the session that already holds the task. Default: false.
     """
 
 
@@ -79,7 +79,7 @@ class BriefCriterion(BaseModel):
 
 class BriefSubagent(BaseModel):
     """
-    The sub-agent of the run, without the MCP tools that are not available in the background. The worker must enforce its tools.
+    The sub-agent of the run, whose tools the worker must enforce.
     """
 
     model_config = ConfigDict(
@@ -125,7 +125,7 @@ class Budget(BaseModel):
     )
     max_steps: int
     """
-    Model responses. One response with all its tool calls is one step.
+    Model responses; for programs and outside workers, the steps that they report.
     """
     max_tokens: int | None
     max_cost_usd: float | None
@@ -144,7 +144,7 @@ class BudgetAmounts(BaseModel):
 
 class Callback(BaseModel):
     """
-    A webhook for this one only, which gets the event of its end: `subtask.completed`, `subtask.failed`, `subtask.cancelled`, `task.completed`, `task.failed`, `task.cancelled`.
+    A webhook for this one only, which gets the event of its end, such as `subtask.completed`.
     """
 
     model_config = ConfigDict(
@@ -152,7 +152,7 @@ class Callback(BaseModel):
     )
     url: str
     """
-    Where its end is sent to, with POST, like an event of a webhook. Public addresses only, unless the operator and the project allow more.
+    As of a webhook.
     """
     secret: str | None = None
     """
@@ -188,7 +188,7 @@ class ClaimRequest(BaseModel):
 
 class ClaudeCodeHookInput(BaseModel):
     """
-    `HookInput` of `@anthropic-ai/claude-agent-sdk`. Fields that are not listed are ignored.
+    `HookInput` of `@anthropic-ai/claude-agent-sdk`. Other fields are ignored.
     """
 
     model_config = ConfigDict(
@@ -197,7 +197,7 @@ class ClaudeCodeHookInput(BaseModel):
     __pydantic_extra__: dict[str, Any]
     hook_event_name: str
     """
-    What has happened. Events that nothing comes of here are answered with nothing.
+    What has happened.
     """
     session_id: str
     """
@@ -219,11 +219,11 @@ class ClaudeCodeHookInput(BaseModel):
     """
     tool_response: Any | None = None
     """
-    What the tool answered. The answer of the Agent tool names the sub-agent.
+    What the tool answered.
     """
     cwd: str | None = None
     """
-    The folder that the session is in: paths of tools are judged relative to it.
+    The folder of the session.
     """
     error: str | None = None
     """
@@ -232,7 +232,7 @@ class ClaudeCodeHookInput(BaseModel):
     last_assistant_message: str | None = None
     stop_hook_active: bool | None = None
     """
-    Whether the agent goes on already because an earlier Stop was answered with something new.
+    Whether an earlier Stop made the agent go on.
     """
 
 
@@ -258,9 +258,6 @@ class DeliveryAttempt(BaseModel):
         extra='allow',
     )
     at: datetime
-    """
-    When it began.
-    """
     status: int | None
     """
     The status of the answer; null if there was none.
@@ -294,9 +291,6 @@ class EvaluatedPayload(BaseModel):
     The latest evaluation of the output.
     """
     subtask_id: str | None
-    """
-    The subtask with this result.
-    """
 
 
 class EvaluationDimensions(BaseModel):
@@ -389,7 +383,7 @@ class InjectionRequest(BaseModel):
     )
     messages: list[str] | None = None
     """
-    The latest messages, at most 3. They are scanned for failures that troubleshooting guides cover. Default: [].
+    The latest messages, which are scanned for failures that guides cover. Default: [].
     """
 
 
@@ -447,7 +441,7 @@ class LoopSettings(BaseModel):
     )
     repeats: int | None = None
     """
-    After so many calls of one tool with the same arguments and the same failure a notice is sent (3); after twice as many the run is blocked.
+    After so many equal failures of one call a notice is sent (3); after twice as many the run is blocked.
     """
     quiet_seconds: int | None = None
     """
@@ -464,17 +458,11 @@ class NewAnswer(BaseModel):
         extra='allow',
     )
     option_id: str | None = None
-    """
-    The chosen option.
-    """
     answer: Any | None = None
     """
-    The answer to a question without options, valid against its schema if it has one; beside a decision, a text.
+    The answer to a question without options, valid against its schema; beside a decision, a text.
     """
     decision: Literal['approve', 'reject'] | str | None = None
-    """
-    The answer to an approval.
-    """
     edited_arguments: dict[str, Any] | None = None
     """
     With approve: permits these arguments instead of those that were asked about.
@@ -489,13 +477,13 @@ class NewAnswer(BaseModel):
     """
     revision: int | None = None
     """
-    The current revision of the task. Confirms an answer to a question that was asked at an older revision.
+    The current revision of the task, to answer a question that was asked at an older one.
     """
 
 
 class NewBudget(BaseModel):
     """
-    The limit for all attempts together. A subtask that reaches it ends as `budget_exceeded` and keeps its partial result.
+    The limit for all attempts together. A subtask that reaches it ends as `budget_exceeded`.
     """
 
     model_config = ConfigDict(
@@ -503,7 +491,7 @@ class NewBudget(BaseModel):
     )
     max_steps: int | None = None
     """
-    Model responses. One response with all its tool calls is one step. For programs and external workers, the steps that they report. Default: 50.
+    Model responses; for programs and outside workers, the steps that they report. Default: 50.
     """
     max_tokens: int | None = None
     max_cost_usd: float | None = None
@@ -547,17 +535,11 @@ class NewDefaultAnswer(BaseModel):
         extra='allow',
     )
     option_id: str | None = None
-    """
-    The chosen option.
-    """
     answer: Any | None = None
     """
-    The answer to a question without options, valid against its schema if it has one; beside a decision, a text.
+    The answer to a question without options, valid against its schema; beside a decision, a text.
     """
     decision: Literal['approve', 'reject'] | str | None = None
-    """
-    The answer to an approval.
-    """
 
 
 class NewDrain(BaseModel):
@@ -576,20 +558,17 @@ class NewEvaluation(BaseModel):
     )
     output: str
     """
-    The text to evaluate. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.
+    Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.
     """
     acceptance_criteria: list[str] | None = None
     """
-    The criteria, instead of those of the task. Their ids are `criterion-1`, `criterion-2` and so on.
+    Instead of those of the task. Their ids are `criterion-1`, `criterion-2` and so on.
     """
     threshold: float | None = None
     """
     Below this score the text has to be revised. At most `approve_at` of the project (0.8), which stays as it is. Default: the setting of the project, otherwise 0.6.
     """
     task_id: str | None = None
-    """
-    The task that the text is about. Without `criteria`, the criteria of its current revision apply.
-    """
     session_id: str | None = None
     """
     The session that it comes from.
@@ -611,7 +590,7 @@ class NewFact(BaseModel):
     """
     source_subtask_id: str | None = None
     """
-    The subtask that the fact comes from. A subtask’s own credential always means itself.
+    A subtask’s own credential always means itself.
     """
 
 
@@ -622,16 +601,10 @@ class NewMessage(BaseModel):
     role: Literal['user', 'assistant', 'system', 'tool'] | str
     content: str
     """
-    The text of the message. Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.
+    Characters that cannot be stored (U+0000, lone surrogates) become U+FFFD.
     """
     model: str | None = None
-    """
-    The model that wrote the message.
-    """
     task_id: str | None = None
-    """
-    The task that the message is about.
-    """
     agent_name: str | None = None
     """
     Name of the agent that wrote the message.
@@ -642,7 +615,7 @@ class NewMessage(BaseModel):
     """
     metadata: dict[str, Any] | None = None
     """
-    Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}.
+    Your own data, at most 16 KiB as JSON. Default: {}.
     """
 
 
@@ -676,7 +649,7 @@ class NewRequiredOutput(BaseModel):
     description: str | None = None
     schema_: dict[str, Any] | None = Field(None, alias='schema')
     """
-    JSON Schema 2020-12 of the value. With a schema, the schema alone decides whether an empty value is accepted. Null is never accepted.
+    JSON Schema 2020-12 of the value; it alone decides whether an empty value is accepted. Null never is.
     """
 
 
@@ -726,7 +699,7 @@ class NewWebhook(BaseModel):
     )
     url: str
     """
-    Where events are sent to, with POST. Public addresses only, unless the operator and the project allow more. Redirects are not followed.
+    Where events are sent to, with POST. Public addresses only, unless operator and project allow more.
     """
     events: list[
         Literal[
@@ -801,7 +774,7 @@ class NewWebhook(BaseModel):
     """
     ordered: bool | None = None
     """
-    true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up. Default: false.
+    true: the events of one subject are sent one after the other. Default: false.
     """
     description: str | None = None
 
@@ -847,7 +820,7 @@ class QuestionOption(BaseModel):
 
 class QuietHours(BaseModel):
     """
-    Messages of these hours are sent when they are over. They may pass midnight; the time zone is that of the project
+    Messages of these hours are sent when they are over. The time zone is that of the project
     """
 
     model_config = ConfigDict(
@@ -863,7 +836,7 @@ class ReadinessPart(BaseModel):
     )
     status: Literal['ok', 'degraded', 'failed', 'unknown'] | str
     """
-    `failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before this one was looked at.
+    `failed` makes the process not ready. `degraded` does not, but needs an operator. `unknown`: another part failed before.
     """
     detail: str | None
     """
@@ -905,21 +878,17 @@ class RecommendationCounts(BaseModel):
 
 
 class Reference(BaseModel):
-    """
-    Who or what it is.
-    """
-
     model_config = ConfigDict(
         extra='allow',
     )
     kind: str
     """
-    Such as `key`, `open`, `session`, `subtask`, `task`, `worker` or `muster`. There may be more kinds later.
+    Such as `key`, `open`, `session`, `subtask`, `task`, `worker` or `muster`.
     """
     id: str
     name: str | None = None
     """
-    Of a sender: the name of the API key at the time of sending, or the session that a caller without a key named; otherwise null.
+    Of a sender: the name of the API key, or the session that a caller without a key named.
     """
 
 
@@ -963,7 +932,7 @@ class RequiredOutput(BaseModel):
 
 class RetentionDays(BaseModel):
     """
-    For how many days things of the project are kept; RETENTION_DAYS of the server where it is absent. What is older is dropped for good
+    Days for which things are kept; RETENTION_DAYS of the server where it is absent
     """
 
     model_config = ConfigDict(
@@ -997,7 +966,7 @@ class ScheduleFirings(BaseModel):
 
 class SchedulePatch(BaseModel):
     """
-    Only the fields to change. Null removes a field or resets it to its default. A new phrase or `timezone` is read again as of now; without a new zone, the zone stays. Fields without a description are those of `NewSchedule`.
+    Only the fields to change. Null removes a field or resets it to its default. Other fields as in `NewSchedule`.
     """
 
     model_config = ConfigDict(
@@ -1010,14 +979,14 @@ class SchedulePatch(BaseModel):
     timezone: str | None = None
     agent_id: str | None = None
     """
-    The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it.
+    The agent whose limits it counts against. A key bound to an agent overrides it.
     """
     notify: bool | None = None
     timeout_seconds: int | None = None
     priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     subagent: str | None = None
     """
-    The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
+    The sub-agent to run, in the background.
     """
     runner: str | None = None
     model: str | None = None
@@ -1033,7 +1002,7 @@ class SchedulePatch(BaseModel):
     missed: Literal['skip', 'run_once'] | str | None = None
     grace_seconds: int | None = None
     """
-    How many seconds late a slot may fire before it counts as missed.
+    Seconds that a slot may fire late before it counts as missed.
     """
     parent_session_id: str | None = None
     callback: Callback | None = None
@@ -1042,13 +1011,13 @@ class SchedulePatch(BaseModel):
     """
     metadata: dict[str, Any] | None = None
     """
-    Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it.
+    Your own data, at most 16 KiB as JSON.
     """
 
 
 class SchedulePreviewRequest(BaseModel):
     """
-    The body of a creation, and the time at which to read the phrase. Fields without a description are those of `NewSchedule`.
+    The body of a creation, and the time at which to read the phrase. Other fields as in `NewSchedule`.
     """
 
     model_config = ConfigDict(
@@ -1113,16 +1082,13 @@ class SentPrompt(BaseModel):
     """
     is_continued: bool
     """
-    The attempt goes on after a wait. The conversation so far stands between `system` and `message`; the transcript has it.
+    The attempt goes on after a wait. The transcript has the conversation between `system` and `message`.
     """
     is_cut: bool
     """
     A text was longer than the 256 KiB that are kept of it.
     """
     at: datetime
-    """
-    When it was recorded.
-    """
 
 
 class SentPromptList(BaseModel):
@@ -1131,9 +1097,6 @@ class SentPromptList(BaseModel):
     )
     items: list[SentPrompt]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class ShortenedField(BaseModel):
@@ -1173,7 +1136,7 @@ class SlackSettings(BaseModel):
     quiet_hours: QuietHours | None = None
     digest_minutes: int | None = None
     """
-    What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message
+    What is reported within so many minutes becomes one message, but for questions.
     """
 
 
@@ -1186,16 +1149,13 @@ class SpawnResult(BaseModel):
     Whether the subtask completed. True while it has not ended.
     """
     subagent_type: str
-    """
-    The name of the sub-agent.
-    """
     summary: str | None
     """
-    The summary of the result, otherwise the result itself, cut to 4,000 characters. Null until the subtask has ended. The subtask has the complete result.
+    The summary of the result, otherwise the result, cut to 4,000 characters. Null until the end.
     """
     duration_ms: int
     """
-    From the start of the first attempt to the end, without the time during which no live worker held it; 0 until it has ended.
+    As of the subtask; 0 until it has ended.
     """
     background: bool
     error: str | None
@@ -1203,20 +1163,14 @@ class SpawnResult(BaseModel):
     Why the subtask did not complete.
     """
     subtask_id: str
-    """
-    The subtask of this run. Use it to follow, steer or cancel the run.
-    """
     runner: str
-    """
-    The runner of the subtask.
-    """
     runner_reason: str | None = None
     """
     Why this runner, in one sentence.
     """
     warnings: list[str]
     """
-    One sentence for each tool that the definition lists and this run does not have.
+    Tools that the definition lists and this run does not have.
     """
 
 
@@ -1260,7 +1214,7 @@ class StoredBytes(BaseModel):
 class SubagentMarkdown(RootModel[str]):
     root: str
     """
-    A definition in one of two forms: front matter as in Claude Code (`description`, `tools`, `disallowedTools`, `ask`, `model`, `maxTurns`, `background`, `mcpServers`, `skills`) with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.
+    Front matter as in Claude Code with the instructions below, or the sections `## Role`, `## Model`, `## Allowed Tools`, `## Protocol`.
     """
 
 
@@ -1287,7 +1241,7 @@ class SubagentRef(BaseModel):
 
 class SubagentSpawn(BaseModel):
     """
-    Fields without a description are those of `NewSubtask`.
+    Other fields as in `NewSubtask`.
     """
 
     model_config = ConfigDict(
@@ -1295,11 +1249,11 @@ class SubagentSpawn(BaseModel):
     )
     prompt: str
     """
-    The instructions. They must be complete: the sub-agent has only its definition besides.
+    The instructions, complete: the sub-agent has only its definition besides.
     """
     description: str
     """
-    A short description for people, stored as `metadata.description` of the subtask.
+    For people; stored as `metadata.description` of the subtask.
     """
     model: str | None = None
     """
@@ -1307,7 +1261,7 @@ class SubagentSpawn(BaseModel):
     """
     run_in_background: bool | None = None
     """
-    Return without waiting. In the background, only Muster’s own MCP tools for sub-agents are available. Default: false.
+    Return without waiting. In the background, only Muster’s own MCP tools are available. Default: false.
     """
     resume: str | None = None
     """
@@ -1329,7 +1283,7 @@ class SubagentSpawn(BaseModel):
 
 class SubagentSummary(BaseModel):
     """
-    Fields without a description are those of `Subagent`.
+    Other fields as in `Subagent`.
     """
 
     model_config = ConfigDict(
@@ -1346,7 +1300,7 @@ class SubagentSummary(BaseModel):
     version: int
     source: Literal['file', 'api', 'builtin'] | str
     """
-    The origin of the definition. For one name, the API takes precedence over files, and files over built-in definitions.
+    For one name, the API takes precedence over files, and files over built-in definitions.
     """
     target_latency_ms: int | None
     max_turns: int | None
@@ -1374,7 +1328,7 @@ class TaskCompletion(BaseModel):
     )
     outputs: dict[str, Any]
     """
-    By name; at least the required outputs, more are stored too. Null counts as missing, and so does an empty value of an output without a schema.
+    By name; at least the required outputs, more are stored too.
     """
     summary: str | None = None
 
@@ -1400,7 +1354,7 @@ class TaskDeliverables(BaseModel):
 
 class TaskDispatch(BaseModel):
     """
-    Fields without a description are those of `NewSubtask`.
+    Other fields as in `NewSubtask`.
     """
 
     model_config = ConfigDict(
@@ -1424,7 +1378,7 @@ class TaskDispatch(BaseModel):
     budget: NewBudget | None = None
     max_revisions: int | None = None
     """
-    How many revision rounds may follow a poor result (`request_revision`). Each is another subtask that continues from it. Default: 0.
+    How many revision rounds may follow a poor result. Default: 0.
     """
     callback: Callback | None = None
     metadata: dict[str, Any] | None = None
@@ -1475,7 +1429,7 @@ class TaskSummary(BaseModel):
     """
     priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
+    Waiting raises the rank of a subtask: one minute equals one level.
     """
     parent_session_id: str | None
     subagent_session_id: str | None
@@ -1483,9 +1437,6 @@ class TaskSummary(BaseModel):
     deliverables_count: int
     success_criteria_count: int
     created_at: datetime
-    """
-    When it was created.
-    """
     updated_at: datetime
     """
     When anything about it changed last.
@@ -1514,7 +1465,7 @@ class TelegramSettings(BaseModel):
     """
     interactive: bool | None = None
     """
-    Whether messages have buttons, and the bot reads what is written in this chat. Default: true, and false for @name, which is public. False for a bot whose updates another program takes
+    Whether messages have buttons, and the bot reads this chat. Default: true, and false for @name, which is public
     """
     on: list[Literal['completed', 'failed', 'question'] | str]
     """
@@ -1523,7 +1474,7 @@ class TelegramSettings(BaseModel):
     quiet_hours: QuietHours | None = None
     digest_minutes: int | None = None
     """
-    What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message
+    What is reported within so many minutes becomes one message, but for questions.
     """
 
 
@@ -1603,23 +1554,17 @@ class TsgFeedback(BaseModel):
         extra='allow',
     )
     resolved: bool
-    """
-    Whether the guide helped.
-    """
     session_id: str | None = None
     """
-    The session that it is about. The credential of a sub-agent always means its own.
+    The credential of a sub-agent always means its own.
     """
     task_id: str | None = None
-    """
-    The task in question.
-    """
 
 
 class TsgMarkdown(RootModel[str]):
     root: str
     """
-    Front matter in YAML with the fields of NewTsg, between two lines of `---`, followed by the content.
+    Front matter in YAML with the fields of `NewTsg`, followed by the content.
     """
 
 
@@ -1640,7 +1585,7 @@ class TsgScan(BaseModel):
 
 class TsgSummary(BaseModel):
     """
-    Fields without a description are those of `Tsg`.
+    Other fields as in `Tsg`.
     """
 
     model_config = ConfigDict(
@@ -1657,7 +1602,7 @@ class TsgSummary(BaseModel):
     applicability: TsgApplicability
     severity: Literal['low', 'medium', 'high', 'critical'] | str
     """
-    The severity of the failure. Guides are sorted by it, the most severe first.
+    Guides are sorted by it, the most severe first.
     """
     created_at: datetime
     updated_at: datetime
@@ -1703,7 +1648,7 @@ class Usage(BaseModel):
     cost_usd: float
     steps: int
     """
-    Entries of the transcript: messages, tool calls, tool results, updates and errors.
+    Entries of the transcript.
     """
     tool_calls: int
 
@@ -1752,7 +1697,7 @@ class UsageGroup(BaseModel):
     """
     runs: int
     """
-    The number of subtasks that ran and ended. Revision rounds are subtasks of their own.
+    Subtasks that ran and ended.
     """
     attempts: int
     """
@@ -1768,12 +1713,12 @@ class UsageGroup(BaseModel):
     """
     cached_input_tokens: int
     """
-    Of the input tokens, those that providers read from their caches, as far as runners report them.
+    Of the input tokens, those that providers read from their caches.
     """
     output_tokens: int
     duration_ms: int
     """
-    How long the attempts ran with a live worker, in milliseconds. Judgements add nothing.
+    How long the attempts ran with a live worker, in milliseconds.
     """
     cost_usd: float | None
     """
@@ -1781,11 +1726,11 @@ class UsageGroup(BaseModel):
     """
     cost_source: Literal['reported', 'priced', 'mixed'] | str | None
     """
-    `reported`: runners and judges said it. `priced`: calculated from tokens and prices. `mixed`: some of each. Null: there is none.
+    `reported`: runners and judges said it. `priced`: calculated from tokens and prices. Null: there is none.
     """
     unpriced_runs: int
     """
-    Attempts and judgements that used tokens of a model without a price. `cost_usd` lacks them.
+    Attempts and judgements without a price for their model. `cost_usd` lacks them.
     """
     unpriced_models: list[str]
     """
@@ -1793,13 +1738,13 @@ class UsageGroup(BaseModel):
     """
     unreported_runs: int
     """
-    Attempts and judgements that reported no tokens and no cost. `cost_usd` lacks them too.
+    Attempts and judgements that reported nothing. `cost_usd` lacks them too.
     """
 
 
 class UsageReport(BaseModel):
     """
-    Fields without a description are those of `UsageGroup`.
+    Other fields as in `UsageGroup`.
     """
 
     model_config = ConfigDict(
@@ -1814,9 +1759,6 @@ class UsageReport(BaseModel):
     and before then.
     """
     by: Literal['day', 'project', 'agent', 'task', 'model', 'runner'] | str
-    """
-    How usage is grouped.
-    """
     runs: int
     attempts: int
     judgements: int
@@ -1871,14 +1813,14 @@ class WaitRequest(BaseModel):
     """
     continuation: str | None = None
     """
-    What the next attempt needs to go on from here. It is `brief.continuation.state` of its claim. At most 1 MiB of UTF-8.
+    What the next attempt needs to go on: `brief.continuation.state` of its claim. At most 1 MiB of UTF-8.
     """
     usage: UsageDelta | None = None
 
 
 class WebhookPatch(BaseModel):
     """
-    Fields without a description are those of `NewWebhook`.
+    Other fields as in `NewWebhook`.
     """
 
     model_config = ConfigDict(
@@ -1949,7 +1891,7 @@ class WebhookPatch(BaseModel):
     session_id: str | None = None
     ordered: bool | None = None
     """
-    true: the events of one subject are sent one after the other. A failing one then holds up those that follow it, until it is given up.
+    true: the events of one subject are sent one after the other.
     """
     description: str | None = None
     enabled: bool | None = None
@@ -1960,7 +1902,7 @@ class WebhookPatch(BaseModel):
 
 class WebhookWithSecret(BaseModel):
     """
-    Fields without a description are those of `Webhook`.
+    Other fields as in `Webhook`.
     """
 
     model_config = ConfigDict(
@@ -2036,13 +1978,13 @@ class WebhookWithSecret(BaseModel):
     created_at: datetime
     secret: str | None
     """
-    The secret that signs its deliveries, shown once. Null when an `Idempotency-Key` repeats the answer: rotate the secret to get another.
+    Signs its deliveries. Shown once; null when the answer is repeated.
     """
 
 
 class WordedUpdate(BaseModel):
     """
-    Fields without a description are those of `Update`.
+    Other fields as in `Update`.
     """
 
     model_config = ConfigDict(
@@ -2125,7 +2067,7 @@ class AgreementGroup(BaseModel):
     )
     key: str | None
     """
-    The name of the sub-agent (null: none), the text of the criterion, or the method.
+    The sub-agent (null: none), the criterion, or the method.
     """
     outputs: int
     """
@@ -2154,7 +2096,7 @@ class AgreementGroup(BaseModel):
     """
     named: int
     """
-    How many of n are about a criterion that a review names. In the others the word about the whole output counts. 0 for outputs.
+    How many of n are about a criterion that a review names; in the others the word about the whole output counts.
     """
 
 
@@ -2216,17 +2158,11 @@ class ApiKey(BaseModel):
     The agent that the key is bound to, if any.
     """
     created_at: datetime
-    """
-    When it was made.
-    """
     expires_at: datetime | None
     """
     When it stops working.
     """
     revoked_at: datetime | None
-    """
-    When it was revoked.
-    """
 
 
 class ApiKeyList(BaseModel):
@@ -2235,9 +2171,6 @@ class ApiKeyList(BaseModel):
     )
     items: list[ApiKey]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class AuditEntry(BaseModel):
@@ -2249,9 +2182,6 @@ class AuditEntry(BaseModel):
     Its place in the log, in the order of the writes, with gaps.
     """
     at: datetime
-    """
-    When it was written.
-    """
     actor: Reference
     """
     Who wrote: `key`, `open`, `subtask`, `session` or `system`. `GET /api-keys` has the names of keys; `name` is the session that an open caller named.
@@ -2288,9 +2218,6 @@ class AuditList(BaseModel):
     )
     items: list[AuditEntry]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class Brief(BaseModel):
@@ -2317,10 +2244,6 @@ class Brief(BaseModel):
 
 
 class BrokenSubagent(BaseModel):
-    """
-    An unusable file. Requests for this sub-agent answer `subagent_invalid`.
-    """
-
     model_config = ConfigDict(
         extra='allow',
     )
@@ -2371,17 +2294,11 @@ class CheckRun(BaseModel):
     """
     worker_id: str | None
     created_at: datetime
-    """
-    When it was requested.
-    """
     started_at: datetime | None
     """
     When it was started last.
     """
     ended_at: datetime | None
-    """
-    When it ended.
-    """
 
 
 class CheckRunList(BaseModel):
@@ -2390,9 +2307,6 @@ class CheckRunList(BaseModel):
     )
     items: list[CheckRun]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class CheckedInCriterion(BaseModel):
@@ -2473,13 +2387,7 @@ class ConfirmedUpdate(BaseModel):
     subtask_id: str | None
     revision: int | None
     sender: Reference
-    """
-    The owner of the credential that sent it.
-    """
     created_at: datetime
-    """
-    When it was sent.
-    """
     content_sha256: str
     """
     SHA-256 of the content in UTF-8, in hexadecimal.
@@ -2489,7 +2397,7 @@ class ConfirmedUpdate(BaseModel):
 
 class CreatedApiKey(BaseModel):
     """
-    Fields without a description are those of `ApiKey`.
+    Other fields as in `ApiKey`.
     """
 
     model_config = ConfigDict(
@@ -2529,7 +2437,7 @@ class CreatedApiKey(BaseModel):
     revoked_at: datetime | None
     key: str | None
     """
-    The key, shown once. Null when an `Idempotency-Key` repeats the answer, because secrets are not stored.
+    Shown once; null when the answer is repeated.
     """
 
 
@@ -2568,11 +2476,11 @@ class CriterionVerdict(BaseModel):
     """
     verdict: Literal['met', 'unmet', 'unclear', 'not_addressed'] | str
     """
-    not_addressed: there is no evidence for or against the criterion. It does not count as met. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.
+    not_addressed: there is no evidence. unclear: an open question, a ✅ whose words deny it, or a judge that cannot tell.
     """
     evidence: str | None
     """
-    The evidence: a quote of the agent, of the output, or of the schema validator.
+    A quote of the agent, of the output, or of the schema validator.
     """
     method: Literal['check_in', 'schema', 'check', 'judge', 'person'] | str
     """
@@ -2625,7 +2533,7 @@ class EmailSettings(BaseModel):
     quiet_hours: QuietHours | None = None
     digest_minutes: int | None = None
     """
-    What is reported within so many minutes becomes one message, but for questions, which are sent at once. Absent: each is a message
+    What is reported within so many minutes becomes one message, but for questions.
     """
 
 
@@ -2652,9 +2560,6 @@ class Episode(BaseModel):
         'worker_lost',
         'budget_exceeded',
     ] | str
-    """
-    How a subtask ended.
-    """
     summary: str | None
     result: str | None
     """
@@ -2665,9 +2570,6 @@ class Episode(BaseModel):
     Whether the stored result was cut.
     """
     completed_at: datetime
-    """
-    When it ended.
-    """
 
 
 class EvaluationGroup(BaseModel):
@@ -2676,12 +2578,9 @@ class EvaluationGroup(BaseModel):
     )
     key: str | None
     """
-    The day (UTC), the name of the sub-agent, or the text of the criterion. Null: no sub-agent.
+    The day (UTC), the sub-agent (null: none), or the criterion.
     """
     outputs: int
-    """
-    The number of outputs. Each counts once, however often it was evaluated.
-    """
     scored: int
     """
     The number of outputs with a score.
@@ -2708,9 +2607,6 @@ class EvaluationRef(BaseModel):
     id: str
     score: float | None
     recommendation: Literal['approve', 'review', 'request_revision'] | str
-    """
-    The recommendation of the evaluation.
-    """
 
 
 class EvaluationSettings(BaseModel):
@@ -2723,7 +2619,7 @@ class EvaluationSettings(BaseModel):
     )
     weights: dict[str, float] | None = None
     """
-    What an item of each category adds, from -1 to 1; 0: it does not count, unless it is the mark of a criterion.
+    What an item of each category adds, from -1 to 1; 0: it does not count.
     """
     approve_at: float | None = None
     """
@@ -2735,11 +2631,11 @@ class EvaluationSettings(BaseModel):
     """
     gates: EvaluationGates | None = None
     """
-    What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is violated or not shown to be kept.
+    What caps a recommendation at review: a security item, a required criterion that is not met, a strict constraint that is not shown to be kept.
     """
     trust: Literal['evidence', 'self_report'] | str | None = None
     """
-    What `review: auto` completes a task on. evidence (the default): where a required criterion rests on the word of the agent alone, the task stays in review. self_report: that word is enough, except for strict constraints.
+    What `review: auto` completes a task on. evidence (the default): for each required criterion. self_report: the word of the agent is enough, except for strict constraints.
     """
     judge: bool | JudgeSettings | None = None
     """
@@ -2749,7 +2645,7 @@ class EvaluationSettings(BaseModel):
 
 class EvaluationStats(BaseModel):
     """
-    Fields without a description are those of `EvaluationGroup`.
+    Other fields as in `EvaluationGroup`.
     """
 
     model_config = ConfigDict(
@@ -2772,9 +2668,6 @@ class EvaluationStats(BaseModel):
     Use `until`.
     """
     by: Literal['day', 'subagent', 'criterion'] | str
-    """
-    How scores are grouped.
-    """
     outputs: int
     scored: int
     average_score: float | None
@@ -2798,9 +2691,6 @@ class EvaluationWarning(BaseModel):
     ] | str
     message: str
     criterion_id: str | None = None
-    """
-    The criterion of the warning.
-    """
 
 
 class Event(BaseModel):
@@ -2856,19 +2746,10 @@ class Event(BaseModel):
         'webhook.disabled',
     ] | str
     at: datetime
-    """
-    When it happened.
-    """
     project_id: str
     subject: Reference
-    """
-    What the event is about.
-    """
     data: dict[str, Any]
     actor: Reference
-    """
-    Who caused it.
-    """
 
 
 class EventDelivery(BaseModel):
@@ -2905,16 +2786,13 @@ class EventDelivery(BaseModel):
     When it is due; while it is pending.
     """
     created_at: datetime
-    """
-    When it was made.
-    """
     ended_at: datetime | None
     """
     When it was delivered or given up.
     """
     ended_reason: str | None
     """
-    Why it was given up without another attempt, such as a receiver that was removed; otherwise null.
+    Why it was given up without another attempt.
     """
     body: str
     """
@@ -2924,7 +2802,7 @@ class EventDelivery(BaseModel):
 
 class EventDeliverySummary(BaseModel):
     """
-    Fields without a description are those of `EventDelivery`.
+    Other fields as in `EventDelivery`.
     """
 
     model_config = ConfigDict(
@@ -2958,17 +2836,11 @@ class Fact(BaseModel):
     The agent of the credential, otherwise of the source subtask.
     """
     source_subtask_id: str | None
-    """
-    The source subtask.
-    """
     author: Reference
     """
     The owner of the credential that made the request.
     """
     created_at: datetime
-    """
-    When it was learnt.
-    """
 
 
 class FailRequest(BaseModel):
@@ -3027,7 +2899,7 @@ class HeartbeatAnswer(BaseModel):
     """
     updates: list[WordedUpdate]
     """
-    Unacknowledged updates. They are repeated until they are acknowledged.
+    Repeated until they are acknowledged.
     """
 
 
@@ -3100,11 +2972,11 @@ class InboxItem(BaseModel):
     """
     result: str | None
     """
-    The result; for kind task, its outputs as text; for kind question, what its answer has to fit (options, the arguments to approve, or a form). Null if the result has to be revised: then read `GET /subtasks/{id}/payload` or `/tasks/{id}/payload`.
+    The result; of a task, its outputs as text; of a question, what its answer has to fit. Null if the result has to be revised: then read `/subtasks/{id}/payload` or `/tasks/{id}/payload`.
     """
     summary: str | None
     """
-    The submitted summary. For a result that has to be revised: the problems, and the first and last part of the result.
+    The submitted summary. For a result that has to be revised: the problems, and its first and last part.
     """
     error: str | None
     """
@@ -3267,7 +3139,7 @@ class Message(BaseModel):
     metadata: dict[str, Any]
     eval_score: float | None
     """
-    The score of its evaluation. Present if the message has reflection or check-in blocks; null if no item in them counts.
+    The score of its evaluation, if it has reflection or check-in blocks; null if no item in them counts.
     """
     eval_summary: str | None
     """
@@ -3276,9 +3148,6 @@ class Message(BaseModel):
     quality_flag: Literal['excellent', 'good', 'needs_work', 'bad'] | str | None
     training_candidate: bool
     created_at: datetime
-    """
-    When it was stored.
-    """
 
 
 class MessageList(BaseModel):
@@ -3287,9 +3156,6 @@ class MessageList(BaseModel):
     )
     items: list[Message]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class NewApiKey(BaseModel):
@@ -3344,9 +3210,6 @@ class NewQualityFlag(BaseModel):
         extra='allow',
     )
     quality: Literal['excellent', 'good', 'needs_work', 'bad'] | str
-    """
-    The quality flag.
-    """
     tags: list[str] | None = None
     """
     Tags to filter the export by. They replace the previous tags. Default: [].
@@ -3355,7 +3218,7 @@ class NewQualityFlag(BaseModel):
 
 class NewSchedule(BaseModel):
     """
-    Fields without a description are those of `NewSubtask`.
+    Other fields as in `NewSubtask`.
     """
 
     model_config = ConfigDict(
@@ -3376,7 +3239,7 @@ class NewSchedule(BaseModel):
     """
     timezone: str | None = None
     """
-    The IANA time zone of times that name no zone. Default: the time zone of the project, otherwise UTC.
+    IANA name, for times that name no zone. Default: that of the project, otherwise UTC.
     """
     agent_id: str | None = None
     notify: bool | None = None
@@ -3384,14 +3247,11 @@ class NewSchedule(BaseModel):
     priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     subagent: str | None = None
     """
-    The sub-agent of each run, in the version that is current when it fires.
+    The sub-agent of each run, in its then current version.
     """
     runner: str | None = None
     model: str | None = None
     budget: NewBudget | None = None
-    """
-    The budget of each run.
-    """
     max_fires: int | None = None
     """
     The schedule finishes after this number of firings. Default: no limit.
@@ -3406,7 +3266,7 @@ class NewSchedule(BaseModel):
     """
     grace_seconds: int | None = None
     """
-    How many seconds late a slot may fire before it counts as missed. Default: 60.
+    Seconds that a slot may fire late before it counts as missed. Default: 60.
     """
     parent_session_id: str | None = None
     """
@@ -3418,7 +3278,7 @@ class NewSchedule(BaseModel):
     """
     metadata: dict[str, Any] | None = None
     """
-    Your own data, at most 16 KiB as JSON. Each run gets a copy. Default: {}.
+    Each run gets a copy. Default: {}.
     """
 
 
@@ -3436,11 +3296,11 @@ class NewSubtask(BaseModel):
     )
     task: str
     """
-    The instructions. They must be complete: the runner has no other information.
+    The instructions, complete: the runner has no other information.
     """
     agent_id: str | None = None
     """
-    The agent on whose behalf it runs. Limits count per agent. A key bound to an agent overrides it. Default: default.
+    The agent whose limits it counts against. A key bound to an agent overrides it. Default: default.
     """
     priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     """
@@ -3464,7 +3324,7 @@ class NewSubtask(BaseModel):
     """
     subagent: str | None = None
     """
-    The sub-agent to run, in the background. Its definition sets the instructions, the model and the tools.
+    The sub-agent to run, in the background.
     """
     runner: str | None = None
     """
@@ -3476,27 +3336,27 @@ class NewSubtask(BaseModel):
     """
     required_outputs: list[str | NewRequiredOutput] | None = None
     """
-    The outputs that a complete result must contain: at most 50, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values. Default: [].
+    The outputs that a complete result must contain, each a name or an object. Without a schema, null and empty values (`""`, blanks, `[]`, `{}`) count as missing. Default: [].
     """
     max_attempts: int | None = None
     """
-    The number of failed attempts after which the subtask fails. Default: 2.
+    Failed attempts after which the subtask fails. Default: 2.
     """
     budget: NewBudget | None = None
     callback: Callback | None = None
     metadata: dict[str, Any] | None = None
     """
-    Data of your own, at most 16 KiB as JSON. Muster keeps it and never reads it. Default: {}.
+    Your own data, at most 16 KiB as JSON. Default: {}.
     """
     wait_seconds: float | None = None
     """
-    Seconds to wait for the end. Waiting needs the scope `subtasks:read`; without it the answer comes at once. Default: 0.
+    Seconds to wait for the end. Needs the scope `subtasks:read`. Default: 0.
     """
 
 
 class NewSubtaskQuestion(BaseModel):
     """
-    Fields without a description are those of `NewTaskQuestion`.
+    Other fields as in `NewTaskQuestion`.
     """
 
     model_config = ConfigDict(
@@ -3518,7 +3378,7 @@ class NewSubtaskQuestion(BaseModel):
 
 class NewTask(BaseModel):
     """
-    Fields without a description are those of `CreatedTask`.
+    Other fields as in `CreatedTask`.
     """
 
     model_config = ConfigDict(
@@ -3656,14 +3516,11 @@ class PersonWord(BaseModel):
     The owner of the credential that made the request.
     """
     at: datetime
-    """
-    When it was said.
-    """
 
 
 class Problem(BaseModel):
     """
-    RFC 9457 problem details. Which extensions are there depends on `code`.
+    RFC 9457 problem details. Its extensions depend on `code`.
     """
 
     model_config = ConfigDict(
@@ -3728,15 +3585,15 @@ class Problem(BaseModel):
         'schedules_disabled',
     ] | str
     """
-    What to decide by. `x-error-codes` of this document has the status of each; the error reference has a section on each.
+    What to decide by. `x-error-codes` has the status of each.
     """
     request_id: str
     """
-    Quote it when you report a problem: it is in the log of the server.
+    It is in the log of the server.
     """
     retryable: bool
     """
-    Whether the same request may succeed later without being changed.
+    Whether the same request may succeed later.
     """
     errors: list[FieldProblem] | None = None
     """
@@ -3808,7 +3665,7 @@ class Problem(BaseModel):
     answered_at: str | None = None
     arguments_digest: str | None = None
     """
-    The digest of the arguments that the approval is about.
+    Of the arguments that the approval is about.
     """
     required_scope: str | None = None
     """
@@ -3893,7 +3750,7 @@ class ProjectLimits(BaseModel):
 
 class ProjectSettings(BaseModel):
     """
-    Limits, the default time zone of schedules, the policy for MCP tools in background sub-agents, and the evaluation rules. Missing settings use the defaults of the server; the time zone defaults to UTC.
+    What is absent is as in the defaults of the server.
     """
 
     model_config = ConfigDict(
@@ -3902,7 +3759,7 @@ class ProjectSettings(BaseModel):
     limits: ProjectLimits | None = None
     timezone: str | None = None
     """
-    The IANA name of the time zone of schedules that name none; UTC where it is absent
+    IANA name, for schedules that name none; UTC where it is absent
     """
     background_mcp: Literal['reject', 'strip'] | str | None = None
     """
@@ -3911,11 +3768,11 @@ class ProjectSettings(BaseModel):
     evaluation: EvaluationSettings | None = None
     ask: list[str] | None = None
     """
-    Uses of tools that the runners ai and claude-code ask the parent session about before they execute them, beside those of each definition
+    Uses of tools to ask the parent session about before they are executed, beside those of each definition
     """
     outbound_allow: list[str] | None = None
     """
-    Addresses besides the public internet that deliveries may reach. Only those count that the operator names in OUTBOUND_ALLOW as well
+    Addresses besides the public internet that deliveries may reach, as far as OUTBOUND_ALLOW names them as well
     """
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
@@ -3926,7 +3783,7 @@ class ProjectSettings(BaseModel):
 
 class PutSubagent(BaseModel):
     """
-    Fields without a description are those of `Subagent`.
+    Other fields as in `Subagent`.
     """
 
     model_config = ConfigDict(
@@ -3943,7 +3800,7 @@ class PutSubagent(BaseModel):
     version: int
     source: Literal['file', 'api', 'builtin'] | str
     """
-    The origin of the definition. For one name, the API takes precedence over files, and files over built-in definitions.
+    For one name, the API takes precedence over files, and files over built-in definitions.
     """
     target_latency_ms: int | None
     max_turns: int | None
@@ -3969,9 +3826,6 @@ class QualityFlag(BaseModel):
     The latest evaluation at the time of the flag.
     """
     quality: Literal['excellent', 'good', 'needs_work', 'bad'] | str
-    """
-    The quality flag.
-    """
     tags: list[str]
     training_candidate: bool
     """
@@ -4042,13 +3896,7 @@ class Question(BaseModel):
     The update that delivers the answer to the run or assignee, with its receipt.
     """
     asked_at: datetime
-    """
-    When it was asked.
-    """
     answered_at: datetime | None
-    """
-    When it was answered.
-    """
 
 
 class QuestionList(BaseModel):
@@ -4057,9 +3905,6 @@ class QuestionList(BaseModel):
     )
     items: list[Question]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class Readiness(BaseModel):
@@ -4115,11 +3960,11 @@ class Runner(BaseModel):
     """
     default_for_subagents: bool
     """
-    True for the runner of a sub-agent whose caller names no runner. If no runner is marked, the caller must name one.
+    True for the runner of a sub-agent whose caller names none.
     """
     follows_definitions: bool
     """
-    Whether the runner applies the role, instructions and tools of a sub-agent definition. Only such runners run sub-agents.
+    Whether it applies the definition of a sub-agent. Only such runners run sub-agents.
     """
     missing: list[str]
     """
@@ -4135,7 +3980,7 @@ class Runner(BaseModel):
     """
     sandbox: Literal['program', 'commands', 'none'] | str
     """
-    What of a run is confined on the machine of the API: the whole program, the commands that its model runs, or nothing.
+    What of a run is confined: the whole program, the commands that its model runs, or nothing.
     """
     sandbox_problem: str | None = None
     """
@@ -4162,7 +4007,7 @@ class ScannedTsg(BaseModel):
     title: str
     severity: Literal['low', 'medium', 'high', 'critical'] | str
     """
-    The severity of the failure. Guides are sorted by it, the most severe first.
+    Guides are sorted by it, the most severe first.
     """
     matched_pattern: str
     """
@@ -4180,9 +4025,6 @@ class Schedule(BaseModel):
     )
     id: str
     agent_id: str
-    """
-    The agent whose limits apply to the runs.
-    """
     task: str
     schedule_type: Literal['once', 'recurring'] | str
     phrase: str
@@ -4198,9 +4040,6 @@ class Schedule(BaseModel):
     How the phrase was understood, in words.
     """
     timezone: str
-    """
-    The time zone of the rule.
-    """
     fire_at: datetime | None
     """
     Of one that fires once: when.
@@ -4219,7 +4058,7 @@ class Schedule(BaseModel):
     """
     anchor_at: datetime
     """
-    When the phrase was read: where counting begins.
+    Where counting begins.
     """
     next_fire_at: datetime | None
     """
@@ -4256,18 +4095,18 @@ class Schedule(BaseModel):
     """
     missed: Literal['skip', 'run_once'] | str
     """
-    What happens to slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest of them, replaces all.
+    Slots that the server could not fire in time. skip: they pass. run_once: one run, for the latest, replaces all.
     """
     grace_seconds: int
     notify: bool
     timeout_seconds: int
     priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
+    Waiting raises the rank of a subtask: one minute equals one level.
     """
     subagent: str | None
     """
-    The sub-agent of each run, in the version that is current when it fires.
+    The sub-agent of each run, in its then current version.
     """
     runner: str
     model: str | None
@@ -4286,9 +4125,6 @@ class Schedule(BaseModel):
     Use `created_by_session_id`.
     """
     created_at: datetime
-    """
-    When it was made.
-    """
     updated_at: datetime
     """
     When it last changed or fired.
@@ -4301,14 +4137,11 @@ class ScheduleList(BaseModel):
     )
     items: list[Schedule]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class SchedulePreview(BaseModel):
     """
-    Fields without a description are those of `Schedule`.
+    Other fields as in `Schedule`.
     """
 
     model_config = ConfigDict(
@@ -4360,9 +4193,6 @@ class ScheduleRunList(BaseModel):
     )
     items: list[ScheduleRun]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class Step(BaseModel):
@@ -4377,9 +4207,6 @@ class Step(BaseModel):
     kind: Literal['message', 'tool_call', 'tool_result', 'update', 'error'] | str
     content: Any
     at: datetime
-    """
-    When it was recorded.
-    """
 
 
 class StepList(BaseModel):
@@ -4388,9 +4215,6 @@ class StepList(BaseModel):
     )
     items: list[Step]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class Subagent(BaseModel):
@@ -4423,20 +4247,17 @@ class Subagent(BaseModel):
     Uses of tools that are asked about before they are executed.
     """
     definition_path: str | None
-    """
-    The file of the definition.
-    """
     version: int
     """
-    The version that a run started now would use. It increases with every change that is put or run.
+    The version that a run started now would use.
     """
     source: Literal['file', 'api', 'builtin'] | str
     """
-    The origin of the definition. For one name, the API takes precedence over files, and files over built-in definitions.
+    For one name, the API takes precedence over files, and files over built-in definitions.
     """
     target_latency_ms: int | None
     """
-    The target duration. The last event of a slower run reports it; the run is not stopped.
+    The target duration; the run is not stopped.
     """
     max_turns: int | None
     """
@@ -4459,7 +4280,7 @@ class Subagent(BaseModel):
     """
     warnings: list[str]
     """
-    One sentence for each tool that the definition lists and a foreground run by that runner does not have.
+    Tools that the definition lists and a run by that runner does not have.
     """
 
 
@@ -4485,7 +4306,7 @@ class SubagentImportRow(BaseModel):
     """
     version: int | None
     """
-    The version that a run started now would use; null if the file was not imported. Unchanged definitions keep their version.
+    The version that a run started now would use; null if the file was not imported.
     """
     errors: list[SubagentProblem]
     """
@@ -4503,9 +4324,6 @@ class SubagentList(BaseModel):
     )
     items: list[SubagentSummary]
     next_cursor: str | None
-    """
-    Send it as `cursor` to read the next page; null on the last page.
-    """
     broken: list[BrokenSubagent]
     """
     All unusable files, on every page.
@@ -4518,9 +4336,6 @@ class Subtask(BaseModel):
     )
     id: str
     agent_id: str
-    """
-    The agent whose limits apply.
-    """
     session_id: str
     """
     The session of the subtask itself: `subtask-<id>`.
@@ -4537,7 +4352,7 @@ class Subtask(BaseModel):
     background: bool
     priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
+    Waiting raises the rank of a subtask: one minute equals one level.
     """
     status: Literal['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled'] | str
     """
@@ -4575,13 +4390,13 @@ class Subtask(BaseModel):
     outputs: dict[str, Any] | None
     shortened: list[ShortenedField] | None = None
     """
-    Only in lists, and always there: `result` and `outputs` where they are longer than 2,000 characters. Whole values are not named.
+    Only in lists: `result` and `outputs` where they are longer than 2,000 characters.
     """
     required_outputs: list[RequiredOutput]
     worker_id: str | None
     attempt: int
     """
-    The number of claims so far. Every write of a worker carries this number.
+    The number of claims so far.
     """
     failures: int
     """
@@ -4597,11 +4412,11 @@ class Subtask(BaseModel):
     runner: str
     runner_reason: str | None = None
     """
-    Why this runner was chosen, in one sentence. Only in the answer that accepts the subtask.
+    Why this runner was chosen. Only in the answer that accepts the subtask.
     """
     warnings: list[str] | None = None
     """
-    One sentence for each tool that the definition lists and this run does not have. Only in the answer that accepts the subtask.
+    Tools that the definition lists and this run does not have. Only in the answer that accepts the subtask.
     """
     model: str | None
     usage: Usage
@@ -4628,7 +4443,7 @@ class Subtask(BaseModel):
     """
     lost_ms: int
     """
-    Milliseconds during which no live worker held the subtask while it ran, over all attempts: time lost to crashes and outages.
+    Milliseconds during which no live worker held the subtask while it ran.
     """
     waiting_for: str | None
     """
@@ -4639,17 +4454,11 @@ class Subtask(BaseModel):
     Milliseconds that it waited for answers, without the present wait.
     """
     created_at: datetime
-    """
-    When it was accepted.
-    """
     started_at: datetime | None
     """
     When its first attempt began.
     """
     completed_at: datetime | None
-    """
-    When it ended.
-    """
     cancel_requested_at: datetime | None
     """
     When cancellation was requested while the subtask ran.
@@ -4663,9 +4472,6 @@ class SubtaskList(BaseModel):
     )
     items: list[Subtask]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class TaskCheckIn(BaseModel):
@@ -4696,9 +4502,6 @@ class TaskCheckIn(BaseModel):
     The owner of the credential that made the request.
     """
     created_at: datetime
-    """
-    When it was received.
-    """
 
 
 class TaskCheckInList(BaseModel):
@@ -4707,9 +4510,6 @@ class TaskCheckInList(BaseModel):
     )
     items: list[TaskCheckIn]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class TaskContext(BaseModel):
@@ -4738,14 +4538,11 @@ class TaskList(BaseModel):
     )
     items: list[TaskSummary]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class TaskPatch(BaseModel):
     """
-    Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default. Fields without a description are those of `CreatedTask`.
+    Only the fields to change. A list replaces the stored list. Null removes a field or resets it to its default. Other fields as in `CreatedTask`.
     """
 
     model_config = ConfigDict(
@@ -4779,7 +4576,7 @@ class TaskReview(BaseModel):
     """
     criteria: list[NewVerdict] | None = None
     """
-    Your verdicts on single criteria. They override those of the agent, of checks and of judges, and are stored as an evaluation with the method `person`. The others keep what they have. A request for revision lists those that are not met.
+    Your verdicts on single criteria, which override those of the agent, of checks and of judges. A request for revision lists those that are not met.
     """
 
 
@@ -4807,9 +4604,6 @@ class TaskRevision(BaseModel):
     The owner of the credential that made the request.
     """
     created_at: datetime
-    """
-    When it was made.
-    """
 
 
 class TaskRevisionList(BaseModel):
@@ -4818,9 +4612,6 @@ class TaskRevisionList(BaseModel):
     )
     items: list[TaskRevision]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class TaskStats(BaseModel):
@@ -4853,16 +4644,10 @@ class Tsg(BaseModel):
     applicability: TsgApplicability
     severity: Literal['low', 'medium', 'high', 'critical'] | str
     """
-    The severity of the failure. Guides are sorted by it, the most severe first.
+    Guides are sorted by it, the most severe first.
     """
     created_at: datetime
-    """
-    When it was made.
-    """
     updated_at: datetime
-    """
-    When it was last changed.
-    """
     content: str
 
 
@@ -4872,14 +4657,11 @@ class TsgList(BaseModel):
     )
     items: list[TsgSummary]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class TsgPatch(BaseModel):
     """
-    Fields without a description are those of `NewTsg`.
+    Other fields as in `NewTsg`.
     """
 
     model_config = ConfigDict(
@@ -4925,9 +4707,6 @@ class Update(BaseModel):
     """
     revision: int | None
     sender: Reference
-    """
-    The owner of the credential that sent it.
-    """
     delivery: Literal['next_step', 'interrupt'] | str
     """
     next_step: before the next step. interrupt: stop the current step and deliver this first, if the runner supports it.
@@ -4941,13 +4720,7 @@ class Update(BaseModel):
     The session that received it.
     """
     created_at: datetime
-    """
-    When it was sent.
-    """
     delivered_at: datetime | None
-    """
-    When it was delivered.
-    """
     acknowledged_at: datetime | None
     """
     When the agent took it in.
@@ -4960,9 +4733,6 @@ class UpdateList(BaseModel):
     )
     items: list[Update]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class Webhook(BaseModel):
@@ -5035,17 +4805,11 @@ class Webhook(BaseModel):
     status: Literal['enabled', 'disabled'] | str
     disabled_reason: str | None
     disabled_at: datetime | None
-    """
-    When it was disabled.
-    """
     previous_secret_until: datetime | None
     """
     Until when deliveries have a second signature, by the secret before the last rotation.
     """
     created_at: datetime
-    """
-    When it was made.
-    """
 
 
 class WebhookList(BaseModel):
@@ -5054,9 +4818,6 @@ class WebhookList(BaseModel):
     )
     items: list[Webhook]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class Worker(BaseModel):
@@ -5066,7 +4827,7 @@ class Worker(BaseModel):
     id: str
     state: Literal['active', 'draining', 'drained', 'lost'] | str
     """
-    `draining` takes no new work, `drained` holds none any more; `lost` has shown no sign of life for five seconds, and its work is taken by others.
+    `draining` takes no new work, `drained` holds none any more; `lost` has shown no sign of life for five seconds.
     """
     version: str | None
     """
@@ -5103,9 +4864,6 @@ class WorkerList(BaseModel):
     )
     items: list[Worker]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class AgreementCase(BaseModel):
@@ -5130,9 +4888,6 @@ class AgreementCase(BaseModel):
     method: Literal['check_in', 'schema', 'check', 'judge', 'person'] | str | None
     score: float | None
     recommendation: Literal['approve', 'review', 'request_revision'] | str
-    """
-    The recommendation of the evaluation.
-    """
     said: PersonWord
     difference: float
     """
@@ -5143,7 +4898,7 @@ class AgreementCase(BaseModel):
 
 class AgreementStats(BaseModel):
     """
-    Fields without a description are those of `AgreementGroup`.
+    Other fields as in `AgreementGroup`.
     """
 
     model_config = ConfigDict(
@@ -5188,7 +4943,7 @@ class AgreementStats(BaseModel):
     """
     cases: list[AgreementCase]
     """
-    The 20 cases in which verdict and person differ most. Of equal ones, those of a judge and the newest first.
+    The 20 cases in which verdict and person differ most.
     """
     is_cut: bool
     """
@@ -5254,11 +5009,11 @@ class ClaimedSubtask(BaseModel):
     session_id: str
     credential: str
     """
-    A credential for this subtask only. It can read its own work and cannot start work.
+    Opens this subtask only, and cannot start work.
     """
     traceparent: str | None
     """
-    The span that asked for the subtask (W3C Trace Context): the parent of those of your worker. Null without a trace.
+    The span that asked for the subtask (W3C Trace Context). Null without a trace.
     """
     lease: Lease
     brief: Brief
@@ -5273,7 +5028,7 @@ class CleanBrief(BaseModel):
     description: str | None
     priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
+    Waiting raises the rank of a subtask: one minute equals one level.
     """
     acceptance_criteria: list[CleanCriterion]
     required_outputs: list[RequiredOutput]
@@ -5302,7 +5057,7 @@ class CreatedTask(BaseModel):
     acceptance_criteria: list[str | NewCriterion] | None = None
     required_outputs: list[str | NewRequiredOutput] | None = None
     """
-    The outputs that completion must submit, each a name or an object. An output without a schema must not be null or empty (`""`, blanks only, `[]`, `{}`); `false` and `0` are values.
+    The outputs that completion must submit, each a name or an object. Without a schema, null and empty values (`""`, blanks, `[]`, `{}`) count as missing.
     """
     priority: Literal['low', 'normal', 'high', 'urgent'] | str | None = None
     """
@@ -5314,7 +5069,7 @@ class CreatedTask(BaseModel):
     """
     client_cwd: str | None = None
     """
-    The absolute folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`, otherwise in `workspace`.
+    The absolute folder that relative paths start at. A dispatched run works there if it is inside `WORKSPACE_ROOTS`, otherwise in `workspace`.
     """
     background_context: str | None = None
     """
@@ -5323,15 +5078,15 @@ class CreatedTask(BaseModel):
     expected_deliverables: list[str] | None = None
     success_criteria: NewSuccessCriteria | None = None
     """
-    How to recognise that the task is done, with `all_required` (default true). A plain list of criteria is taken as well.
+    How to recognise that the task is done. A plain list of criteria is taken as well.
     """
     constraints: NewConstraints | None = None
     """
-    Rules that the work must follow, with `enforcement_level` (default strict). A plain list of rules is taken as well.
+    Rules that the work must follow. A plain list of rules is taken as well.
     """
     relevant_files: list[str] | None = None
     """
-    Relative paths start at `client_cwd`. Several spellings of one file are stored once, as first written.
+    Relative paths start at `client_cwd`.
     """
     related_documentation: list[str] | None = None
     """
@@ -5339,15 +5094,15 @@ class CreatedTask(BaseModel):
     """
     budget: NewTaskBudget | None = None
     """
-    What all subtasks that run the task, with their revision rounds, and its judgements may use together. Default: any amount.
+    What all its subtasks and judgements may use together. Default: any amount.
     """
     metadata: dict[str, Any] | None = None
     """
-    Your own data, at most 16 KiB as JSON. Muster stores it and does not interpret it.
+    Your own data, at most 16 KiB as JSON.
     """
     description: str | None = None
     """
-    Replaces title and instructions: the first line becomes the title, the whole text the instructions.
+    In place of title and instructions: its first line is the title.
     """
     tsgs: list[str] | None = None
     """
@@ -5355,7 +5110,7 @@ class CreatedTask(BaseModel):
     """
     parent_session_id: str | None = None
     """
-    The session that wants the result. Its inbox and its next injection report the end of the task, and that it waits for review.
+    The session whose inbox reports the end of the task, and that it waits for review.
     """
     review: Literal['none', 'auto', 'manual'] | str | None = None
     """
@@ -5387,9 +5142,6 @@ class Evaluation(BaseModel):
     Null if no item of the output counts.
     """
     recommendation: Literal['approve', 'review', 'request_revision'] | str
-    """
-    The recommendation of the evaluation.
-    """
     summary: str | None = None
     """
     For an output that has to be revised: the problems, and the first and last part of the output.
@@ -5400,24 +5152,21 @@ class Evaluation(BaseModel):
     """
     rule_version: int
     """
-    The version of the evaluation rule that it was made by. 2: an approval needs every required criterion met.
+    Of the evaluation rule. 2: an approval needs every required criterion met.
     """
     judge_of: str | None
     """
-    The evaluation of the same output to which this one adds the verdicts of checks, of a judge, or of both.
+    The evaluation to which this one adds the verdicts of checks or of a judge.
     """
     review_of: str | None
     """
-    The first evaluation of the same output that a person reviewed. The recommendation is then the decision of the review.
+    The evaluation that a person reviewed. The recommendation is then the decision of the review.
     """
     judge: Judgement | None
     """
     Null if no judge was asked.
     """
     created_at: datetime
-    """
-    When it was made.
-    """
     warnings: list[EvaluationWarning]
     reflection: Reflection
     dimensions: EvaluationDimensions
@@ -5435,17 +5184,17 @@ class Evaluation(BaseModel):
     """
     trust: Literal['evidence', 'self_report'] | str | None
     """
-    What an approval needs to complete a task with `review: auto`: evidence for each required criterion, or the agent’s own word (self_report). Null for `rule_version` 1, which asked for none.
+    What `review: auto` completed on, as in `EvaluationSettings`. Null for `rule_version` 1, which asked for none.
     """
     full_payload: str | None = None
     """
-    In the answer to `POST /evaluations`: the complete output, unless it has to be revised; then read `GET /evaluations/{id}/payload`.
+    In the answer to `POST /evaluations`: the complete output, unless it has to be revised.
     """
 
 
 class EvaluationSummary(BaseModel):
     """
-    Fields without a description are those of `Evaluation`.
+    Other fields as in `Evaluation`.
     """
 
     model_config = ConfigDict(
@@ -5464,9 +5213,6 @@ class EvaluationSummary(BaseModel):
     subagent: str | None
     score: float | None
     recommendation: Literal['approve', 'review', 'request_revision'] | str
-    """
-    The recommendation of the evaluation.
-    """
     summary: str | None = None
     criteria_revision: int | None
     rule_version: int
@@ -5482,9 +5228,6 @@ class EventDeliveryList(BaseModel):
     )
     items: list[EventDeliverySummary]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class HeartbeatRequest(BaseModel):
@@ -5533,9 +5276,6 @@ class Project(BaseModel):
     name: str
     settings: ProjectSettings
     created_at: datetime
-    """
-    When it was made.
-    """
 
 
 class ProjectPatch(BaseModel):
@@ -5597,11 +5337,11 @@ class Task(BaseModel):
     """
     priority: Literal['low', 'normal', 'high', 'urgent'] | str
     """
-    urgent runs before high, high before normal, normal before low. Waiting raises the rank of a subtask: one minute equals one level.
+    Waiting raises the rank of a subtask: one minute equals one level.
     """
     acceptance_criteria: list[Criterion]
     """
-    Everything the result is evaluated by: acceptance criteria, success criteria and strict constraints.
+    Acceptance criteria, success criteria and strict constraints.
     """
     required_outputs: list[RequiredOutput]
     completion_outputs: dict[str, Any] | None
@@ -5625,7 +5365,7 @@ class Task(BaseModel):
     """
     client_cwd: str | None
     """
-    The folder that relative paths start at. A dispatched run works there if the folder is inside `WORKSPACE_ROOTS`.
+    The folder that relative paths start at.
     """
     workspace: str | None
     """
@@ -5645,17 +5385,11 @@ class Task(BaseModel):
     Why the task failed, was cancelled, or returned from the subtask that ran it.
     """
     created_at: datetime
-    """
-    When it was created.
-    """
     updated_at: datetime
     """
     When anything about it changed last.
     """
     completed_at: datetime | None
-    """
-    When it ended.
-    """
 
 
 class ValidatedBrief(BaseModel):
@@ -5676,7 +5410,7 @@ class AssignedTask(BaseModel):
     task: Task
     subagent_credential: str | None
     """
-    For the session. It opens this task only and cannot start work. Shown once; null when an earlier answer is repeated.
+    Opens this task only, and cannot start work. Shown once; null when the answer is repeated.
     """
 
 
@@ -5686,9 +5420,6 @@ class EvaluationList(BaseModel):
     )
     items: list[EvaluationSummary]
     next_cursor: str | None
-    """
-    The `cursor` of the next page; null on the last.
-    """
 
 
 class RevisedTask(BaseModel):
@@ -5698,7 +5429,7 @@ class RevisedTask(BaseModel):
     task: Task
     update_id: str | None
     """
-    The update for the assignee. Null if no visible part of the brief changed: priority, budget, metadata and dependencies are not shown in it.
+    The update for the assignee. Null if nothing that the brief shows has changed.
     """
     revision: int
     diff: dict[str, list[DiffPart]]
