@@ -62,6 +62,20 @@ async function json(args: string[], options?: Parameters<typeof cli>[1]): Promis
 
 const spawnAct = (task: string) => cli(['spawn', '--wait', '30', '--runner', 'act', '--agent', 'cli', task])
 
+describe('a command', () => {
+  it('loads the file of its own commands, not those of all others', async () => {
+    const hooks = `import { registerHooks } from 'node:module'; registerHooks({ load(url, context, next) { if (url.includes('/commands/')) process.stderr.write(url + '\\n'); return next(url, context) } })`
+    const loaded = async (...args: string[]) => {
+      const { errors } = await cli(args, { env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}` } })
+      return errors.split('\n').flatMap((line) => /commands\/(.*)\.ts$/.exec(line)?.[1] ?? [])
+    }
+    const shared = ['completion', 'task-text']
+    expect((await loaded('ls')).filter((name) => !shared.includes(name))).toEqual(['subtasks'])
+    expect((await loaded('usage')).filter((name) => !shared.includes(name))).toEqual(['usage'])
+    expect((await loaded('--help')).length).toBeGreaterThan(15)
+  })
+})
+
 describe('work from the command line', () => {
   it('is started, waited for, listed, shown, and its result taken from the inbox once', async () => {
     const [spawned] = await json(['spawn', '--wait', '30', '--runner', 'act', 'Count the files.'])

@@ -1,4 +1,5 @@
-import type { OPERATIONS, operations } from '../generated/openapi.ts'
+import type { operations } from '../generated/openapi.ts'
+import type { OPERATIONS } from '../generated/operations.ts'
 
 /** The name of an operation, as `operationId` in openapi.yaml. */
 export type OperationId = keyof typeof OPERATIONS & keyof operations

@@ -1,5 +1,5 @@
 import { errorOf, MusterError } from '../errors.ts'
-import { OPERATIONS } from '../generated/openapi.ts'
+import { OPERATIONS } from '../generated/operations.ts'
 import type { InputOf, OperationId, OutputOf } from './operation.ts'
 import { backoffMs, pause } from './pause.ts'
 
