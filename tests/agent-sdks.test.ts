@@ -18,7 +18,9 @@ import { type System, startSystem } from './harness/system.ts'
 const ROUNDS = 3
 const BRIEF = 'Count the public functions.'
 const NOTE = 'Leave the tests out.'
-const PYTHON = ['openai==3.57.0', 'anthropic==2.14.0']
+const PYTHON = ['openai==3.57.0', 'anthropic==2.14.0', 'pydantic', 'httpx']
+const CLIENT = join(repositoryRoot, 'clients', 'python', 'src')
+const AGENTS = join(import.meta.dirname, 'client', 'agents.py')
 const PYTHON_SESSIONS = ['openai-chat-python', 'openai-responses-python', 'anthropic-python', 'openai-asyncio', 'anthropic-asyncio']
 
 let system: System
@@ -119,12 +121,19 @@ describe('a note that is sent while an agent waits for its model reaches it befo
 
   it('with the SDKs of OpenAI and Anthropic for Python, blocking and with asyncio', async () => {
     await Promise.all(PYTHON_SESSIONS.map(assign))
-    const python = await pythonWith([...PYTHON, 'pydantic', 'httpx'])
+    const python = await pythonWith(PYTHON)
     const env = {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME, PYTHONPATH: join(repositoryRoot, 'clients', 'python', 'src') },
+      ...{ PATH: process.env.PATH, HOME: process.env.HOME, PYTHONPATH: CLIENT },
       ...{ MUSTER_URL: system.api.address, MUSTER_KEY: key, OPENAI_URL: models.openaiUrl, ANTHROPIC_URL: models.anthropicUrl },
     }
-    await promisify(execFile)(python, [join(import.meta.dirname, 'client', 'agents.py')], { env })
+    await promisify(execFile)(python, [AGENTS], { env })
     for (const session of PYTHON_SESSIONS) await expectBriefed(session)
+  }, 180_000)
+
+  it('typed under strict, in Python', async () => {
+    const [mypy, python] = [await pythonWith(['hatchling==1.27.0', 'mypy==2.4.1']), await pythonWith(PYTHON)]
+    const options = ['-m', 'mypy', '--strict', '--python-executable', python, '--cache-dir', '/dev/null', AGENTS]
+    const { stdout } = await promisify(execFile)(mypy, options, { env: { PATH: process.env.PATH, MYPYPATH: CLIENT } }).catch((error: { stdout: string }) => error)
+    expect(stdout).toMatch(/^Success/)
   }, 180_000)
 })

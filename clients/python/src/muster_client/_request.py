@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -119,7 +119,7 @@ def read(model: type[T], content: bytes, status: int) -> T:
     if model is type(None):
         return None
     if model is str:
-        return content.decode()  # type: ignore[return-value]
+        return cast(T, content.decode())
     try:
         return TypeAdapter(model).validate_json(content)
     except ValidationError as error:
@@ -167,6 +167,7 @@ def if_match(revision: int | str) -> dict[str, str]:
 def items_of(model: type[T], page: Mapping[str, Any]) -> tuple[list[T], str | None]:
     """The items of a page, and the cursor of the next one."""
     try:
-        return TypeAdapter(list[model]).validate_python(page["items"]), page.get("next_cursor")  # type: ignore[valid-type]
-    except (KeyError, ValidationError) as error:
+        item = TypeAdapter(model)
+        return [item.validate_python(each) for each in page["items"]], page.get("next_cursor")
+    except (KeyError, TypeError, ValidationError) as error:
         raise MusterError("answer_invalid", f"The page does not fit this version of the client: {error}") from error
