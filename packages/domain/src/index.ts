@@ -68,6 +68,7 @@ export {
   unstorableJsonReason,
   unstorableReason,
 } from './core/text.ts'
+export { isWebhookSecret, WEBHOOK_SECRET_PREFIX, WEBHOOK_URL_LENGTH_MAX } from './core/webhook-secret.ts'
 export { VERSION } from './core/version.ts'
 export { CHANNEL_KINDS, type ChannelKind, channelSettings } from './deliveries/channel-settings.ts'
 export {
@@ -115,13 +116,11 @@ export { type QuietHours, secondsOfQuiet } from './deliveries/quiet-hours.ts'
 export {
   CALLBACK_EVENTS,
   EVENT_PATTERNS,
-  isWebhookSecret,
   RECEIVER_KINDS,
   RECEIVER_STATUSES,
   type ReceiverKind,
   type ReceiverStatus,
   WEBHOOK_EVENTS_MAX,
-  WEBHOOK_SECRET_PREFIX,
   WEBHOOKS_MAX,
 } from './deliveries/receiver.ts'
 export { type Agreement, cohensKappa, KAPPA_CASES_MIN, NO_KAPPA_REASONS, type NoKappaReason } from './evaluations/agreement.ts'

@@ -1,5 +1,7 @@
 import { parseFrontMatter } from '../core/front-matter.ts'
 import { readSections } from '../core/markdown-sections.ts'
+import { outboundUrlProblem } from '../core/outbound-allow.ts'
+import { isWebhookSecret, WEBHOOK_URL_LENGTH_MAX } from '../core/webhook-secret.ts'
 import { ALL_TOOLS, splitToolList } from '../tools/tool-rules.ts'
 import { isTooLongDescription, quote, type SubagentFields, toAskRules, toModel, toTargetLatencyMs, toTools, type Written } from './fields.ts'
 import type { SubagentProblems } from './problems.ts'
@@ -23,6 +25,7 @@ const KEYS = {
   skills: '/skills',
   targetlatencyms: '/target_latency_ms',
   targetlatency: '/target_latency_ms',
+  callback: '/callback',
 } as const
 type Pointer = (typeof KEYS)[keyof typeof KEYS]
 
@@ -63,6 +66,7 @@ export function readFrontMatterForm(frontMatter: string, content: string, proble
     background: backgroundOf(entries, problems),
     mcpServers: serversOf(entries.get('/mcp_servers'), problems),
     skills: namesOf('/skills', entries.get('/skills'), problems).map(({ text }) => text),
+    ...callbackOf(entries.get('/callback'), problems),
     unknownKeys: unknown.map(([key]) => key),
     unknownValues: Object.fromEntries(unknown),
   }
@@ -224,4 +228,21 @@ function serversOf(entry: Entry | undefined, problems: SubagentProblems): string
   const wrong = names.find(({ text }) => !SERVER_NAME.test(text))
   if (wrong !== undefined) problems.error('/mcp_servers', wrong.line, `must be names of MCP servers, which ${quote(wrong.text)} is not`)
   return names.map(({ text }) => text)
+}
+
+/** No reason quotes what was written: it may contain a secret. */
+function callbackOf(entry: Entry | undefined, problems: SubagentProblems): Pick<SubagentFields, 'callback'> {
+  if (entry === undefined || entry.value === null) return {}
+  const { value, line } = entry
+  const { url, secret = null, ...others } = (typeof value === 'object' ? value : {}) as Record<string, unknown>
+  if (typeof url !== 'string' || url.length > WEBHOOK_URL_LENGTH_MAX || outboundUrlProblem(URL.parse(url), url) !== null) {
+    problems.error('/callback/url', line, 'must be a URL of http or https without a user name, as `callback: {url: https://example.com/done}`')
+    return {}
+  }
+  if (Object.keys(others).length > 0) problems.error('/callback', line, 'may have a url and a secret, and nothing else')
+  if (secret !== null && (typeof secret !== 'string' || !isWebhookSecret(secret))) {
+    problems.error('/callback/secret', line, 'must be whsec_ and 24 to 64 bytes in base64')
+    return {}
+  }
+  return { callback: { url, secret, line } }
 }

@@ -47,6 +47,7 @@ describe('a definition in sections', () => {
   it('says what it is for, its model and its tools, and is the instructions as a whole', () => {
     expect(named(SECTIONS)).toEqual({
       name: 'one',
+      callbackSecret: null,
       definition: {
         name: 'one',
         title: null,
@@ -406,7 +407,19 @@ const tool = fc.oneof(
 const tools = fc.uniqueArray(tool, { maxLength: 6 })
 const name = fc.oneof(fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/), fc.constantFrom('Explore', 'Plan', 'null', 'true', 'constructor'))
 const model = fc.constantFrom('sonnet', 'haiku', 'opus', 'inherit', 'claude-haiku-4-5', 'ollama/llama3.1:8b')
-const MEANT = new Set(['name', 'description', 'tools', 'allowedtools', 'disallowedtools', 'model', 'maxturns', 'background', 'mcpservers', 'skills'])
+const MEANT = new Set([
+  'name',
+  'callback',
+  'description',
+  'tools',
+  'allowedtools',
+  'disallowedtools',
+  'model',
+  'maxturns',
+  'background',
+  'mcpservers',
+  'skills',
+])
 const isUnknown = (key: string) =>
   !MEANT.has(key.toLowerCase().replaceAll(/[-_]/g, '')) && !key.toLowerCase().replaceAll(/[-_]/g, '').startsWith('targetlatency')
 const unknownValues = fc
@@ -581,6 +594,37 @@ describe('definitions that people write by hand, in every style', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('a callback', () => {
+  const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+  const text = (callback: string) => `---\ndescription: d\ncallback: ${callback}\n---\nx`
+
+  it('is read with its secret apart, and the text that is written again has the URL alone', () => {
+    const { definition, callbackSecret } = parseSubagentMarkdown(text(`{url: https://example.com/done, secret: ${secret}}`), { name: 'a' })
+    expect([definition?.callback, callbackSecret]).toEqual([{ url: 'https://example.com/done' }, secret])
+    const again = renderSubagentMarkdown(definition as SubagentDefinition)
+    expect(again).not.toContain(secret)
+    expect(parseSubagentMarkdown(again, { name: 'a' })).toMatchObject({ definition: { callback: { url: 'https://example.com/done' } }, callbackSecret: null })
+  })
+
+  it.each([
+    ['https://example.com', 'callback.url'],
+    ['{url: "ftp://example.com"}', 'callback.url'],
+    ['{url: "https://ann:pass@example.com"}', 'callback.url'],
+    ['{url: https://example.com, secret: whsec_short}', 'callback.secret'],
+    ['{url: https://example.com, header: x}', 'callback may'],
+  ])('that is %s is refused, without its text', (written, field) => {
+    const [problem = ''] = problemsOf(text(written), 'error')
+    expect(problem).toContain(field)
+    expect(problem).not.toMatch(/pass|short/)
+  })
+
+  it('has no secret in a file', () => {
+    const { definition, problems } = parseSubagentMarkdown(text(`{url: https://example.com, secret: ${secret}}`), { fileName: 'a', source: 'file' })
+    expect([definition, problems[0]?.pointer]).toEqual([null, '/callback/secret'])
+    expect(parseSubagentMarkdown(text('{url: https://example.com}'), { fileName: 'a', source: 'file' }).definition?.callback).toBeDefined()
   })
 })
 

@@ -30,6 +30,8 @@ export interface SubagentOrigin {
 /** The reading of a text, with its name. A definition that cannot be used may still have a name; null when it has none. */
 export interface NamedReading extends SubagentReading {
   name: string | null
+  /** Signs the requests to the callback of the definition, which does not contain it. */
+  callbackSecret: string | null
 }
 
 /** A text of nothing but instructions, with front matter as large as it may be, is shorter. */
@@ -43,14 +45,17 @@ export function parseSubagentMarkdown(text: string, origin: SubagentOrigin = {})
   const problems = new SubagentProblems()
   const fields = readFields(text, problems)
   const name = chooseName(fields, origin, problems)
-  if (fields !== null) checkKept(fields, problems)
-  if (fields === null || name === null || problems.hasErrors) return { name, definition: null, problems: problems.all() }
-  const { nameLine: _, name: written, ...withoutName } = fields
   const { path, source = path === undefined ? 'api' : 'file', version = 1 } = origin
+  if (fields !== null) checkKept(fields, problems)
+  if (source === 'file' && fields?.callback != null && fields.callback.secret !== null)
+    problems.error('/callback/secret', fields.callback.line, 'must not be in a file, where it would not be encrypted: put the definition by the API')
+  if (fields === null || name === null || problems.hasErrors) return { name, callbackSecret: null, definition: null, problems: problems.all() }
+  const { nameLine: _, name: written, callback, ...withoutName } = fields
   return {
     name,
     definition: {
       ...withoutName,
+      ...(callback === undefined ? {} : { callback: { url: callback.url } }),
       name,
       title: written === null || written === name ? null : written,
       description: fields.description ?? '',
@@ -59,6 +64,7 @@ export function parseSubagentMarkdown(text: string, origin: SubagentOrigin = {})
       version,
       source,
     },
+    callbackSecret: callback?.secret ?? null,
     problems: problems.all(),
   }
 }
@@ -75,9 +81,9 @@ export function looksLikeSubagent(text: string): boolean {
 /** The characters of a text that decide whether it defines a sub-agent. */
 const LOOKED_AT = 65_536
 
-/** A text that reads back as the same definition, given the same origin: whichever form it had, as front matter and instructions. */
+/** A text that reads back as the same definition, given the same origin: whichever form it had, as front matter and instructions. Without its secret. */
 export function renderSubagentMarkdown(definition: SubagentDefinition): string {
-  const { name, title, description, model, tools, disallowedTools, ask = [], maxTurns, background, mcpServers, skills, targetLatencyMs } = definition
+  const { name, title, description, model, tools, disallowedTools, ask = [], maxTurns, background, mcpServers, skills, targetLatencyMs, callback } = definition
   const frontMatter = {
     name: title ?? name,
     description,
@@ -90,6 +96,7 @@ export function renderSubagentMarkdown(definition: SubagentDefinition): string {
     ...(mcpServers.length === 0 ? {} : { mcpServers }),
     ...(skills.length === 0 ? {} : { skills }),
     ...(targetLatencyMs === null ? {} : { target_latency_ms: targetLatencyMs }),
+    ...(callback === undefined ? {} : { callback }),
     ...Object.fromEntries(definition.unknownKeys.map((key) => [key, definition.unknownValues[key]])),
   }
   return renderFrontMatter(frontMatter, definition.instructions)

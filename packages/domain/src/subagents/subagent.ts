@@ -35,6 +35,8 @@ export interface SubagentDefinition {
   /** By name: what a name stands for is in the operator's configuration, never in a definition. */
   mcpServers: string[]
   skills: string[]
+  /** Where the end of each run is sent to that names no callback itself. Its secret is kept apart. Absent where there is none. */
+  callback?: { url: string }
   /** Keys of the front matter that mean nothing here, such as `color`, as they were written. Never acted upon: `hooks` would be programs of a caller's choice. */
   unknownKeys: string[]
   /** Their values. */

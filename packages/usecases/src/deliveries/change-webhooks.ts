@@ -3,6 +3,7 @@ import { projects, type Receiver, receivers, type Tx } from '@muster/db'
 import {
   DomainError,
   type FieldProblem,
+  type OutboundLists,
   requireController,
   requireFound,
   requireScope,
@@ -65,10 +66,15 @@ function newWebhookSecret(): string {
   return WEBHOOK_SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 }
 
+/** What deliveries of a project may reach beside public addresses. */
+export async function outboundListsOf(deps: Deps, tx: Tx, projectId: string): Promise<OutboundLists> {
+  const project = await projects.findProject(tx, projectId)
+  return { operator: deps.settings.OUTBOUND_ALLOW, project: project?.settings.outbound_allow ?? [] }
+}
+
 /** @throws DomainError `validation_failed` for a URL that deliveries may not reach */
 export async function requireReachable(deps: Deps, tx: Tx, projectId: string, url: string, pointer: string): Promise<void> {
-  const project = await projects.findProject(tx, projectId)
-  const reason = storedUrlProblem(url, { operator: deps.settings.OUTBOUND_ALLOW, project: project?.settings.outbound_allow ?? [] })
+  const reason = storedUrlProblem(url, await outboundListsOf(deps, tx, projectId))
   if (reason === null) return
   const problem: FieldProblem = { pointer, field: pointer.slice(1).replaceAll('/', '.'), reason, value: url }
   throw new DomainError('validation_failed', `Deliveries cannot go to this URL: ${reason}`, { errors: [problem] })

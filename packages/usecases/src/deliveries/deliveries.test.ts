@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { outbox, transaction } from '@muster/db'
-import type { Channel, EventType, OutboundDelivery, SendResult } from '@muster/domain'
+import { type Channel, type EventType, type OutboundDelivery, renderSubagentMarkdown, type SendResult } from '@muster/domain'
 import { advanceClock, drainOutbox, type Harness, resetClock, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -14,11 +14,15 @@ import {
   createWebhook,
   deleteWebhook,
   endUnsendableDeliveries,
+  fireSchedules,
   getDelivery,
+  getSubagent,
   getWebhook,
   type HeldDelivery,
   listDeliveries,
+  listSubtasks,
   listWebhooks,
+  putSubagent,
   readEvents,
   redeliver,
   reviseSchedule,
@@ -424,6 +428,48 @@ describe('a callback', () => {
     expect(await claim()).toEqual([])
     const [given] = (await listDeliveries(ctx, null, { receiverKind: 'callback', status: 'failed', limit: 10 })).items
     expect(given?.endedReason).toBe('The callback was replaced or removed.')
+  })
+
+  it('of the definition of a sub-agent gets the end of each run that says nothing else; its secret is stored and shown nowhere in plain text', async () => {
+    const put = (callback: string) => putSubagent(ctx, 'reporter', `---\ndescription: d\ntools: Read\n${callback}---\nx`)
+    const role = { task: 'x', runner: 'external', subagent: 'reporter' }
+    const [own, ofRole] = ['https://example.com/own', 'https://example.com/role']
+    await put(`callback: {url: ${ofRole}, secret: ${secret}}\n`)
+    const phrase = { kind: 'every', text: '1 day' } as const
+    await createSchedule(ctx, { ...role, phrase })
+    await createSchedule(ctx, { ...role, phrase, callback: { url: own } })
+    for (const callback of [undefined, null, { url: own }]) await createSubtask(ctx, { ...role, callback })
+    await advanceClock(harness.admin, '25 hours')
+    await fireSchedules(harness.deps, { except: [], signal: never })
+    const { items } = await listSubtasks(ctx, { limit: 10 })
+    expect(items).toHaveLength(5)
+    await happen(items.map(({ id }) => ({ subject: id })))
+    const { sent, channels } = channelThat(() => answer(204))
+    await sendAll(channels)
+    const received = () => sent.splice(0).map(({ receiver }) => [receiver.url, receiver.secrets])
+    expect(received().sort()).toEqual([
+      [own, []],
+      [own, []],
+      [ofRole, [secret]],
+      [ofRole, [secret]],
+    ])
+
+    // As an export and an import do.
+    const shown = renderSubagentMarkdown(await getSubagent(ctx, 'reporter'))
+    const stored = await harness.admin`select to_jsonb(r)::text as row from receivers r union all select to_jsonb(v)::text from subagent_versions v`
+    for (const text of [shown, JSON.stringify(stored)]) expect(text).not.toContain(secret)
+    const next = async () => {
+      await happen([{ subject: (await createSubtask(ctx, { ...role, agentId: ctx.newId() })).id }])
+      await sendAll(channels)
+      return received()
+    }
+    await putSubagent(ctx, 'reporter', `${shown}More.`)
+    expect(await next()).toEqual([[ofRole, [secret]]])
+    await put('callback: {url: https://example.com/moved}\n')
+    expect(await next()).toEqual([['https://example.com/moved', []]])
+    await put('')
+    expect(await next()).toEqual([])
+    await expect(put('callback: {url: "http://10.0.0.1/"}\n')).rejects.toMatchObject({ code: 'validation_failed' })
   })
 
   it('shares its host with others: a slow one holds up no webhook', async () => {

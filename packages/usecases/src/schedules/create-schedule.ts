@@ -11,13 +11,15 @@ import {
   type Schedule,
 } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
-import { insertCallback } from '../deliveries/insert-callback.ts'
+import { type Callback, insertCallback } from '../deliveries/insert-callback.ts'
 import { requireSpawnable, resolveRunner } from '../subagents/engage-subagent.ts'
 import { DEFAULT_AGENT, DEFAULT_MAX_STEPS, type NewSubtask } from '../subtasks/create-subtask.ts'
 import { announce, requireSchedulesEnabled, stateEvent } from './locked-schedule.ts'
 
 /** When a subtask is to be created, and how it is run then. */
-export interface NewSchedule extends Omit<NewSubtask, 'taskId' | 'requiredOutputs' | 'maxAttempts'> {
+export interface NewSchedule extends Omit<NewSubtask, 'taskId' | 'requiredOutputs' | 'maxAttempts' | 'callback'> {
+  /** Where the end of each run is sent to. */
+  callback?: Callback | undefined
   phrase: Phrase
   /** Counts where the phrase names none. Absent: the project's. */
   timezone?: string | undefined

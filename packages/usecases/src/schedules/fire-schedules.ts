@@ -2,8 +2,9 @@ import { type Advance, type DueFacts, type DueRef, dueSlots, lanes, type NewSlot
 import { DomainError, type DueDecision, type DueSchedule, decideDue, type NewEvent, type Schedule, type Subtask } from '@muster/domain'
 import { isolating } from '../core/batch-executor.ts'
 import type { Deps } from '../core/ctx.ts'
+import { insertDefinedCallbacks } from '../deliveries/insert-callback.ts'
 import { slotEvent } from '../events/event-data.ts'
-import { insertPrepared, type Spawned } from '../subtasks/create-subtask.ts'
+import { insertPrepared, type Prepared, type Spawned } from '../subtasks/create-subtask.ts'
 import { dueOf, stateEvent } from './locked-schedule.ts'
 import { type Engagement, engageForSchedules, firedSubtask } from './scheduled-subtask.ts'
 
@@ -216,12 +217,20 @@ async function spawnDue(deps: Deps, tx: Tx, projectId: string, plans: readonly P
     .toSorted((one, other) => one.slot.getTime() - other.slot.getTime())
   if (firing.length === 0) return made
   const prepared = firing.map(({ schedule }) => firedSubtask(deps, schedule, engaged.get(schedule.id)))
-  const spawned = await insertPrepared(deps, tx, projectId, prepared)
+  const spawned = await insertRuns(deps, tx, projectId, prepared)
   for (const [nth, { place }] of firing.entries()) {
     const answer = spawned[nth] as Spawned
     if ('answer' in answer) made[place]?.push(answer.answer)
   }
   return made
+}
+
+/** Inserts runs of schedules, those that find room with the callbacks of their sub-agents. */
+async function insertRuns(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<Spawned[]> {
+  const spawned = await insertPrepared(deps, tx, projectId, prepared)
+  const made = spawned.flatMap((each) => ('answer' in each ? [each.answer] : []))
+  await insertDefinedCallbacks(deps, tx, projectId, made)
+  return spawned
 }
 
 /** What is stored of the slots of a schedule, once it is known how many of those that were to fire have found room: the first ones. */
@@ -272,7 +281,7 @@ const fireWaiting: Work = async (deps, tx, projectId, ids) => {
   outcome.faults.push(...faults)
   const waiting = locked.size === 0 ? [] : await dueSlots.listWaitingSlots(tx, [...locked.keys()])
   if (waiting.length === 0) return outcome
-  const spawned = await insertPrepared(
+  const spawned = await insertRuns(
     deps,
     tx,
     projectId,

@@ -2,7 +2,7 @@ import { clock, dueSlots } from '@muster/db'
 import { requireScope, requireSpawnAllowed, type Schedule, type Subtask } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { slotEvent } from '../events/event-data.ts'
-import { inBackground, insertPrepared, unwrap } from '../subtasks/create-subtask.ts'
+import { inBackground, insertWithCallback } from '../subtasks/create-subtask.ts'
 import { announce, lockOpenSchedule, requireSchedulesEnabled } from './locked-schedule.ts'
 import { scheduledSubtask } from './scheduled-subtask.ts'
 
@@ -31,6 +31,6 @@ export async function triggerSchedule(ctx: Ctx, id: string, check: (schedule: Sc
     ])
     await announce(ctx, tx, schedule, [slotEvent(schedule, now, { subtaskId: row.id, manual: true }, ctx.actor)])
     // Last, since it takes the lane's lock. A refusal takes everything back.
-    return unwrap((await insertPrepared(ctx, tx, projectId, [{ ctx, row }]))[0])
+    return await insertWithCallback(ctx, tx, { row }, undefined)
   })
 }

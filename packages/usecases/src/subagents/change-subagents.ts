@@ -12,6 +12,8 @@ import {
 } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import type { Precondition } from '../core/precondition.ts'
+import { requireReachable } from '../deliveries/change-webhooks.ts'
+import { defineCallback } from '../deliveries/insert-callback.ts'
 import { findSubagent, isSameVersion } from './find-subagent.ts'
 
 export interface PutSubagent {
@@ -26,7 +28,8 @@ export interface PutSubagent {
  * Puts a definition under a name, where it counts before files and built-ins. What is there already in the same words stays the version that it
  * is; runs under way keep the version that they were started with.
  *
- * @throws DomainError `subagent_invalid` with the line of everything that is wrong, also for a name that is none, or another one in the text
+ * @throws DomainError `subagent_invalid` with the line of everything that is wrong, also for a name that is none, or another one in the text;
+ *   `validation_failed` for a callback that deliveries may not reach, `secrets_not_configured` for one with a secret
  */
 export async function putSubagent(ctx: Ctx, name: string, text: string, precondition?: Precondition<SubagentDefinition>): Promise<PutSubagent> {
   requireScope(ctx.actor, 'subagents:write')
@@ -38,22 +41,28 @@ export async function putSubagent(ctx: Ctx, name: string, text: string, precondi
   return await inProject(ctx, async (tx) => {
     const newest = await subagents.lockSubagent(tx, projectId, name, 'api')
     await requireCurrent(ctx, tx, name, precondition)
+    if (definition.callback !== undefined) await requireReachable(ctx, tx, projectId, definition.callback.url, '/callback/url')
     const created = newest === null || newest.put === null
-    return { definition: await putVersion(tx, projectId, definition, contentHash, newest), warnings: reading.problems, created }
+    return {
+      definition: await putVersion(ctx, tx, { definition, callbackSecret: reading.callbackSecret, contentHash }, newest),
+      warnings: reading.problems,
+      created,
+    }
   })
 }
 
 /** Stores a definition as the next version of its name, whose row is locked, unless the newest that was put has the same text. */
 export async function putVersion(
+  ctx: Ctx,
   tx: Tx,
-  projectId: string,
-  definition: SubagentDefinition,
-  contentHash: Buffer,
+  { definition, callbackSecret, contentHash }: { definition: SubagentDefinition; callbackSecret: string | null; contentHash: Buffer },
   newest: StoredSubagent | null,
 ): Promise<SubagentDefinition> {
+  const { projectId } = ctx.actor
   if (newest !== null && newest.put !== null && isSameVersion(newest, { source: 'api', contentHash })) return newest.put
   const next = { ...definition, version: (newest?.version ?? 0) + 1 }
   await subagents.insertSubagentVersion(tx, projectId, next, contentHash)
+  await defineCallback(ctx, tx, projectId, next, callbackSecret)
   return next
 }
 
@@ -72,6 +81,7 @@ export async function deleteSubagent(ctx: Ctx, name: string, precondition?: Prec
     if (known === null || known.put === null) throw subagentNotFound(name)
     await requireCurrent(ctx, tx, name, precondition)
     await subagents.deleteSubagent(tx, projectId, name)
+    await defineCallback(ctx, tx, projectId, { name }, null)
   })
 }
 

@@ -1,6 +1,7 @@
 import { type NewSubtaskRow, subagents, type Tx } from '@muster/db'
 import { decideSpawn, type RunnerChooser, requireFollowsDefinitions, type SpawnDecision, toolWarnings } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
+import { defineCallback } from '../deliveries/insert-callback.ts'
 import { findSubagent, isSameVersion, type Subagent } from './find-subagent.ts'
 
 export interface SubagentChoice {
@@ -28,7 +29,7 @@ const LOOKS_MAX = 5
 export async function engageSubagent(ctx: Ctx, tx: Tx, row: Unassigned, choice: SubagentChoice): Promise<NewSubtaskRow> {
   for (let looks = 1; looks <= LOOKS_MAX; looks += 1) {
     const { found, decision, runner } = await decide(ctx, tx, choice)
-    const version = await pin(tx, row.projectId, found)
+    const version = await pin(ctx, tx, row.projectId, found)
     if (version === null) continue
     const { background, model } = decision
     // By what the definition lists, with what the policy has removed from it.
@@ -68,7 +69,7 @@ async function decide(
 }
 
 /** The version that a run of a usable definition names; null where something else counts by now. */
-async function pin(tx: Tx, projectId: string, found: Subagent): Promise<number | null> {
+async function pin(ctx: Ctx, tx: Tx, projectId: string, found: Subagent): Promise<number | null> {
   const { name, source, contentHash, isStored, reading } = found
   const definition = reading.definition as NonNullable<typeof reading.definition>
   // What is stored is never rewritten, so nothing has to be kept from changing.
@@ -79,5 +80,6 @@ async function pin(tx: Tx, projectId: string, found: Subagent): Promise<number |
   if (newest !== null && isSameVersion(newest, found)) return newest.version
   const version = (newest?.version ?? 0) + 1
   await subagents.insertSubagentVersion(tx, projectId, { ...definition, version }, contentHash)
+  await defineCallback(ctx, tx, projectId, definition, null)
   return version
 }

@@ -12,7 +12,7 @@ import {
 import type { RunJobs } from '@muster/jobs'
 import { BatchExecutor, isolating, type Outcome } from '../core/batch-executor.ts'
 import { type Ctx, type Deps, inProject, recordWrites } from '../core/ctx.ts'
-import { type Callback, insertCallback } from '../deliveries/insert-callback.ts'
+import { type Callback, insertCallback, insertDefinedCallbacks } from '../deliveries/insert-callback.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
 import { grantProjectPermitsSoon, takeLaterPermit } from './grant-permits.ts'
@@ -38,8 +38,8 @@ export interface NewSubtask {
   maxAttempts?: number | undefined
   budget?: { maxSteps?: number | undefined; maxTokens?: number | undefined; maxCostUsdMicros?: number | undefined } | undefined
   metadata?: Record<string, unknown> | undefined
-  /** Where its end is sent to. */
-  callback?: Callback | undefined
+  /** Where its end is sent to. Null: nowhere, whatever the definition of its sub-agent says. */
+  callback?: Callback | null | undefined
   /** The number of revision rounds after a poor result. Only for dispatched tasks, because results without criteria are never poor. */
   maxRevisions?: number | undefined
 }
@@ -57,7 +57,7 @@ export async function createSubtask(ctx: Ctx, input: NewSubtask): Promise<Subtas
   if (input.subagent !== undefined) return await createRun(ctx, input, input.subagent)
   const row = prepareSubtask(ctx, input)
   // A stored answer commits with its effect, which needs a transaction of its own.
-  if (ctx.idempotency === undefined && input.callback === undefined) return await batchExecutorsOf(ctx).add({ ctx, row })
+  if (ctx.idempotency === undefined && input.callback == null) return await batchExecutorsOf(ctx).add({ ctx, row })
   return await inProject(ctx, (tx) => insertWithCallback(ctx, tx, { row }, input.callback))
 }
 
@@ -70,9 +70,10 @@ async function createRun(ctx: Ctx, input: NewSubtask, subagent: string): Promise
   })
 }
 
-/** Inserts a prepared subtask in a caller's transaction, with its callback if it has one. Takes the lock of its lane last. */
-export async function insertWithCallback(ctx: Ctx, tx: Tx, prepared: Omit<Prepared, 'ctx'>, callback: Callback | undefined): Promise<Subtask> {
-  if (callback !== undefined) await insertCallback(ctx, tx, prepared.row.id, callback)
+/** Inserts a prepared subtask in a caller's transaction, with its callback, or that of its sub-agent. Takes the lock of its lane last. */
+export async function insertWithCallback(ctx: Ctx, tx: Tx, prepared: Omit<Prepared, 'ctx'>, callback: Callback | null | undefined): Promise<Subtask> {
+  if (callback === undefined) await insertDefinedCallbacks(ctx, tx, ctx.actor.projectId, [prepared.row])
+  else if (callback !== null) await insertCallback(ctx, tx, prepared.row.id, callback)
   return unwrap((await insertPrepared(ctx, tx, ctx.actor.projectId, [{ ...prepared, ctx }]))[0])
 }
 
@@ -143,7 +144,7 @@ export interface Prepared extends Asking {
 /** The outcome for one subtask of a batch: accepted, or refused because of the limit of pending subtasks or a budget. */
 export type Spawned = { answer: Subtask } | { error: DomainError }
 
-export function unwrap(spawned: Spawned | undefined): Subtask {
+function unwrap(spawned: Spawned | undefined): Subtask {
   if (spawned === undefined) throw new Error('missing outcome of a spawned subtask')
   if ('error' in spawned) throw spawned.error
   return spawned.answer

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { ApiDeps } from '../../api-deps.ts'
 import { printableId, requestComponent, text } from '../../http/schemas.ts'
 import { newSubtaskSchema, pickRunner, requireTimeout, SPAWN_ERRORS, toBudgetOptions, toSpawnOptions } from '../subtasks/new-subtask-schema.ts'
+import { callbackSchema } from '../webhooks/webhook-schema.ts'
 import { missedSchema, overlapSchema } from './schedule-schema.ts'
 
 const phrase = text(PHRASE_LENGTH_MAX)
@@ -78,7 +79,7 @@ const create = {
   missed: missedSchema.default('run_once'),
   grace_seconds: graceSeconds.default(60),
   parent_session_id: parentSession.nullish(),
-  callback: spawn.callback.describe('Where the end of each run is sent to. It is not shown again.'),
+  callback: callbackSchema.optional().describe('Where the end of each run is sent to. It is not shown again.'),
   metadata: spawn.metadata.describe('Each run gets a copy.'),
 }
 
@@ -127,7 +128,7 @@ export const schedulePatchSchema = requestComponent(
       missed: missedSchema.optional(),
       grace_seconds: graceSeconds.optional(),
       parent_session_id: parentSession.nullish(),
-      callback: spawn.callback.unwrap().nullish().describe('Where the end of each run is sent to from now on; null: nowhere.'),
+      callback: callbackSchema.nullish().describe('Where the end of each run is sent to from now on; null: nowhere.'),
       metadata: spawn.metadata.removeDefault().optional(),
     }),
     0,
@@ -147,6 +148,7 @@ export function toScheduleOptions(deps: ApiDeps, body: Omit<NewScheduleBody, 'ta
     phrase: phraseOf(body) as Phrase,
     timezone: body.timezone ?? undefined,
     priority: body.priority,
+    callback: body.callback,
     maxFires: body.max_fires ?? undefined,
     overlap: body.overlap,
     missed: body.missed,

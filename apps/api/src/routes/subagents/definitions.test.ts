@@ -14,7 +14,7 @@ const { get, put, remove, write } = {
 }
 
 beforeAll(async () => {
-  door = await startSubagentsApi(await testDatabase())
+  door = await startSubagentsApi(await testDatabase(), { SECRETS_KEYS: `one:${Buffer.alloc(32, 1).toString('base64')}` })
 })
 afterAll(() => door.close())
 
@@ -44,6 +44,7 @@ describe('PUT /subagents/{name}', () => {
       background: false,
       mcp_servers: [],
       skills: [],
+      callback_url: null,
       unknown_keys: ['color'],
       warnings: expect.any(Array),
     })
@@ -55,6 +56,15 @@ describe('PUT /subagents/{name}', () => {
     await put('again', definition('One.'))
     expect(await put('again', definition('Two.'))).toMatchObject({ status: 200, body: { version: 2, instructions: expect.stringContaining('Two.') } })
     expect(await put('again', definition('Two.'))).toMatchObject({ status: 200, body: { version: 2 } })
+  })
+
+  it('201: with a callback, whose secret no answer shows, as JSON or as Markdown', async () => {
+    const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+    const made = await put('reporter', definition('x', `callback: {url: https://example.com/done, secret: ${secret}}`))
+    expect(made).toMatchObject({ status: 201, body: { callback_url: 'https://example.com/done', warnings: [] } })
+    const shown = [made, await get('/subagents/reporter'), await get('/subagents/reporter', { accept: 'text/markdown' }), await get('/subagents')]
+    expect(shown[2]?.text).toContain('https://example.com/done')
+    for (const { text } of shown) expect(text).not.toContain(secret)
   })
 
   it('201: takes the samples, in both forms', async () => {

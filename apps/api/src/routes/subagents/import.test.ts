@@ -15,6 +15,8 @@ const COLLECTION: Record<string, string> = {
   'kit/agents/plain.md': text('description: Goes by its file'),
   'kit/agents/broken.md': text('name: broken\nmaxTurns: many'),
   'kit/agents/twin.md': text('name: plain\ndescription: The same name again'),
+  'kit/agents/teller.md': text('name: teller\ndescription: Tells\ncallback: {url: https://example.com/done}'),
+  'kit/agents/inward.md': text('name: inward\ndescription: Tells\ncallback: {url: "http://10.0.0.1/"}'),
   'kit/skills/SKILL.md': text('name: skill\ndescription: A skill'),
   'kit/commands/review.md': text('description: A command'),
   'kit/docs/guide.md': '# Guide',
@@ -24,9 +26,11 @@ const COLLECTION: Record<string, string> = {
 const EXPECTED = [
   ['kit/README.md', 'ignored', null, null],
   ['kit/agents/broken.md', 'refused', 'broken', null],
+  ['kit/agents/inward.md', 'refused', 'inward', null],
   ['kit/agents/plain.md', 'imported', 'plain', null],
   ['kit/agents/reviewer.md', 'renamed', 'review-kit-reviewer', 'review-kit:reviewer'],
   ['kit/agents/shell.md', 'renamed', 'powershell-5-1-expert', 'powershell-5.1-expert'],
+  ['kit/agents/teller.md', 'imported', 'teller', null],
   ['kit/agents/twin.md', 'refused', 'plain', null],
   ['kit/commands/review.md', 'ignored', null, null],
   ['kit/docs/guide.md', 'ignored', null, null],
@@ -68,10 +72,12 @@ describe('POST /subagents/import', () => {
     const answer = await send(type, body)
     expect(answer.status).toBe(200)
     expect(rows(answer.body)).toEqual(EXPECTED)
-    expect(answer.body).toMatchObject({ imported: 3, renamed: 2, refused: 2, ignored: 4 })
+    expect(answer.body).toMatchObject({ imported: 4, renamed: 2, refused: 3, ignored: 4 })
     const of = (path: string) => answer.body.items.find((row: Row) => row.path === path)
     expect(of('kit/agents/broken.md').errors).toMatchObject([{ field: 'description' }, { field: 'max_turns' }])
     expect(of('kit/agents/twin.md').errors).toMatchObject([{ reason: expect.stringContaining('which kit/agents/plain.md has already') }])
+    expect(of('kit/agents/inward.md').errors).toMatchObject([{ reason: expect.stringContaining('10.0.0.1 is not a public address') }])
+    expect(of('kit/agents/teller.md').warnings).toContainEqual(expect.objectContaining({ reason: 'sends the ends of its runs to example.com' }))
     expect((await door.get('/subagents/review-kit-reviewer')).body).toMatchObject({ title: 'review-kit:reviewer', tools: ['Read', 'Grep'], version: 1 })
   })
 
@@ -85,6 +91,7 @@ describe('POST /subagents/import', () => {
       ['review-kit-reviewer', 1],
       ['powershell-5-1-expert', 1],
       ['plain', 2],
+      ['teller', 1],
     ])
   })
 

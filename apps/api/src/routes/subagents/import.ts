@@ -94,6 +94,7 @@ export const importSubagentsEndpoint = endpoint({
   bodyBytesMax: 8_388_608,
   deadlineMs: 30_000,
   answers: { 200: { description: 'The outcome of each file.', schema: subagentImportSchema } },
+  errors: ['secrets_not_configured'],
   handle: ({ ctx, body }) => importSubagents(ctx, body.files),
   answer: (files) => ({ status: 200, body: presentImport(files) }),
 })

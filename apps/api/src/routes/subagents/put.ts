@@ -20,7 +20,7 @@ export const putSubagentEndpoint = endpoint({
     200: { description: 'Replaced the definition that was put before.', schema: putSubagentSchema, headers: TAG_HEADERS },
     201: { description: 'Created.', schema: putSubagentSchema, headers: ['Location', 'ETag'] },
   },
-  errors: ['subagent_invalid', 'revision_stale'],
+  errors: ['subagent_invalid', 'revision_stale', 'secrets_not_configured'],
   async handle({ ctx, deps, params, body, headers }) {
     const tagOf = (definition: SubagentDefinition) => subagentTag(deps, definition)
     const put = await putSubagent(ctx, params.name, body, expectedTag(headers, tagOf))

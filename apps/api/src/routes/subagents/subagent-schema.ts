@@ -62,6 +62,7 @@ const summary = {
   background: z.boolean().describe('Whether it always runs in the background.'),
   mcp_servers: z.array(z.string()),
   skills: z.array(z.string()),
+  callback_url: z.string().nullable().describe('Where the end of each run is sent to that names no callback itself. Its secret is not shown.'),
   unknown_keys: z.array(z.string()).describe('Front matter keys that Muster does not use. They are kept.'),
 }
 
@@ -81,6 +82,7 @@ const EXAMPLE_SUMMARY = {
   background: false,
   mcp_servers: [],
   skills: [],
+  callback_url: null,
   unknown_keys: [],
 }
 const EXAMPLE = { ...EXAMPLE_SUMMARY, instructions: 'Answer from what is remembered, in at most three sentences.' }
@@ -226,6 +228,7 @@ function presentSubagentSummary(definition: SubagentSummary): z.output<typeof su
     background: definition.background,
     mcp_servers: definition.mcpServers,
     skills: definition.skills,
+    callback_url: definition.callback?.url ?? null,
     unknown_keys: definition.unknownKeys,
   }
 }

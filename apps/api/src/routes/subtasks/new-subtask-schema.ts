@@ -94,7 +94,7 @@ export const newSubtaskSchema = requestComponent(
     required_outputs: requiredOutputs.default([]),
     max_attempts: z.int().min(1).max(10).default(2).describe('Failed attempts after which the subtask fails.'),
     budget: newBudget.optional(),
-    callback: callbackSchema.optional(),
+    callback: callbackSchema.nullish(),
     metadata: metadata.default({}),
     wait_seconds: z.number().min(0).max(WAIT_SECONDS_MAX).default(0).describe('Seconds to wait for the end. Needs the scope `subtasks:read`.'),
   }),

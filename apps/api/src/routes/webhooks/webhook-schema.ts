@@ -1,12 +1,11 @@
-import { EVENT_PATTERNS, isWebhookSecret, RECEIVER_STATUSES, WEBHOOK_EVENTS_MAX } from '@muster/domain'
+import { EVENT_PATTERNS, isWebhookSecret, RECEIVER_STATUSES, WEBHOOK_EVENTS_MAX, WEBHOOK_URL_LENGTH_MAX } from '@muster/domain'
 import type { Receiver, WebhookFields } from '@muster/usecases'
 import { z } from 'zod'
 import { component, listComponent, printableId, requestComponent, text, time, toTime, toTimeOrNull } from '../../http/schemas.ts'
 
-const URL_LENGTH_MAX = 2_000
 const ID = '0198c9b0-0000-7000-8000-00000000000b'
 
-const url = text(URL_LENGTH_MAX).meta({ format: 'uri', examples: ['https://example.com/muster'] })
+const url = text(WEBHOOK_URL_LENGTH_MAX).meta({ format: 'uri', examples: ['https://example.com/muster'] })
 
 const patternSchema = component(
   'EventPattern',

@@ -145,11 +145,12 @@ export async function deleteReceiver(tx: Tx, projectId: string, id: string): Pro
   await tx.orm.delete(receivers).where(and(eq(receivers.projectId, projectId), eq(receivers.id, id)))
 }
 
-export async function listCallbacks(tx: Tx, projectId: string, subjectId: string): Promise<Receiver[]> {
+/** The callbacks of some subjects, by their ids or names. */
+export async function listCallbacks(tx: Tx, projectId: string, subjects: readonly string[]): Promise<(Receiver & Secrets)[]> {
   return await tx.orm
-    .select(COLUMNS)
+    .select()
     .from(receivers)
-    .where(and(eq(receivers.projectId, projectId), eq(receivers.kind, 'callback'), eq(receivers.subjectId, subjectId)))
+    .where(and(eq(receivers.projectId, projectId), eq(receivers.kind, 'callback'), inArray(receivers.subjectId, subjects.map(subjectKey))))
 }
 
 /** Gives the callbacks of one subject to another. */
