@@ -227,6 +227,21 @@ describe('a chat', () => {
   })
 })
 
+describe('a bot of two projects', () => {
+  it('is read where one of them permits its address, for the chats of that one', async () => {
+    await configure(ctx, { chat_id: '-300' })
+    await updateProject(ctx, ctx.actor.projectId, { settings: { telegram: { chat_id: '-300', on: ['failed'] } } })
+    const permitting = await harness.projectCtx()
+    await configure(permitting, { chat_id: '-200' })
+    startWorker()
+    telegram.write('/status', { chat: '-300' })
+    const [message] = await messagesAfter(() => telegram.write('/status', { chat: '-200' }))
+    expect(message?.chat_id).toBe('-200')
+    await until(() => expect(telegram.waiting).toEqual([]))
+    expect(telegram.sent).toHaveLength(1)
+  })
+})
+
 describe('the updates of a bot', () => {
   it('are read by one worker of all, and by another when that one dies, from where it was', async () => {
     await ask()

@@ -1,8 +1,8 @@
-import type { Channel } from '@muster/domain'
+import { type Channel, cutToUnits } from '@muster/domain'
 import { createTransport } from 'nodemailer'
 import { attempt, readMessage } from './send-message.ts'
 
-const SUBJECT_LENGTH_MAX = 200
+const SUBJECT_UNITS_MAX = 200
 
 export interface MailSettings {
   /** SMTP_URL. */
@@ -31,7 +31,7 @@ export function emailChannel({ url, from }: MailSettings): Channel {
         transport.sendMail({
           from,
           to: (delivery.receiver.options.to as string[]).join(', '),
-          subject: heading.slice(0, SUBJECT_LENGTH_MAX),
+          subject: cutToUnits(heading, SUBJECT_UNITS_MAX).text,
           text: text === '' ? heading : `${heading}\n\n${text}\n`,
           messageId: `<${delivery.id}@muster>`,
           headers: { 'Auto-Submitted': 'auto-generated' },

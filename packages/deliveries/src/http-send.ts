@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { cutToBytes, RESPONSE_EXCERPT_BYTES, type SendOutcome, type SendResult, toStorableText } from '@muster/domain'
 import { type AddressRules, allowing, OutboundRefused, type OutboundRequest, openRequest, readOutboundUrl } from '@muster/outbound'
+import { readRetryAfter } from './retry-after.ts'
 
 export interface SendOptions extends Pick<OutboundRequest, 'resolve' | 'dial'> {
   /** OUTBOUND_ALLOW. */
@@ -37,7 +38,12 @@ export async function post(
     const response = await readExcerpt(answer)
     if (status >= 200 && status <= 299) return ended('delivered', { status, response })
     const error = status >= 300 && status <= 399 ? `answered ${status}; redirects are not followed` : `answered ${status}`
-    return ended(status === 410 ? 'gone' : 'failed', { status, response, error, retryAfterSeconds: retryAfter(answer, status) })
+    return ended(status === 410 ? 'gone' : 'failed', {
+      status,
+      response,
+      error,
+      retryAfterSeconds: status === 429 || status === 503 ? readRetryAfter(answer.headers) : null,
+    })
   } catch (error) {
     return ended('failed', { error: describe(error, signal) })
   }
@@ -60,15 +66,6 @@ async function readExcerpt(answer: IncomingMessage): Promise<string | null> {
   }
   if (length === 0) return null
   return cutToBytes(toStorableText(Buffer.concat(chunks).subarray(0, RESPONSE_EXCERPT_BYTES).toString('utf8')), RESPONSE_EXCERPT_BYTES).text
-}
-
-/** What `Retry-After` asks for, in seconds: a number, or a time of the clock of HTTP, which is compared with that of the answer. */
-function retryAfter(answer: IncomingMessage, status: number): number | null {
-  const value = answer.headers['retry-after']
-  if (value === undefined || ![429, 503].includes(status)) return null
-  if (/^\d{1,9}$/.test(value)) return Number(value)
-  const seconds = (Date.parse(value) - Date.parse(answer.headers.date ?? '')) / 1_000
-  return Number.isFinite(seconds) && seconds > 0 ? seconds : null
 }
 
 function describe(error: unknown, signal: AbortSignal): string {

@@ -1,4 +1,5 @@
 import { type AddressRules, OutboundRefused, type OutboundRequest, openRequest, readOutboundUrl } from '@muster/outbound'
+import { readRetryAfter } from './retry-after.ts'
 
 /** Longer than any answer of a service for messages, of which the longest is a page of updates. */
 const ANSWER_BYTES_MAX = 2 * 1024 * 1024
@@ -24,8 +25,7 @@ export function outboundFetch(options: Pick<OutboundRequest, 'resolve' | 'dial'>
       const headers = Object.fromEntries(new Headers(init.headers))
       const answer = await openRequest(url, { ...options, method: init.method === 'GET' ? 'GET' : 'POST', headers, body: init.body ?? undefined })
       seen.status = answer.statusCode ?? 0
-      const retryAfter = Number(answer.headers['retry-after'])
-      seen.retryAfterSeconds = Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : null
+      seen.retryAfterSeconds = readRetryAfter(answer.headers)
       const chunks: Buffer[] = []
       let length = 0
       for await (const chunk of answer as AsyncIterable<Buffer>) {

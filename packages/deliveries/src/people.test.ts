@@ -30,6 +30,19 @@ async function jsonOf(request: IncomingMessage): Promise<Record<string, unknown>
   return JSON.parse(body)
 }
 
+/** The subject of a mail, whose words nodemailer encodes in quoted-printable or base64 (RFC 2047). */
+function subjectOf(mail: string): string {
+  const [, subject = ''] = /^Subject: (.*(?:\r\n[ \t].*)*)/m.exec(mail) ?? []
+  const bytes = (kind: string, word: string) =>
+    kind === 'B'
+      ? Buffer.from(word, 'base64')
+      : Buffer.from(
+          word.replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+          'latin1',
+        )
+  return subject.replaceAll(/=\?UTF-8\?([BQ])\?([^?]*)\?=\s*/gi, (_, kind: string, word: string) => bytes(kind.toUpperCase(), word).toString('utf8'))
+}
+
 const body = (type: string, data: object) => JSON.stringify({ type, data })
 const completed = (result: string, task = 'Research snow') => body('subtask.completed', { task, result })
 
@@ -93,6 +106,14 @@ describe('Telegram', () => {
     expect(result).toMatchObject({ outcome: 'failed', status: 429, retryAfterSeconds: 17, error: 'was refused: Too Many Requests: retry after 17' })
   })
 
+  it('that refuses in many words is quoted up to a whole character, because half of one cannot be stored', async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ ok: false, error_code: 400, description: `${'x'.repeat(499)}😀` })),
+    )
+    const [result] = await send(`http://127.0.0.1:${await listen(server)}`, [completed('x')])
+    expect(result?.error?.isWellFormed()).toBe(true)
+  })
+
   it('is not reached where its address is not permitted, and no error contains the token', async () => {
     const { sent, url } = await startBotApi()
     const results = [...(await send(url, [completed('x')], { allow: [] })), ...(await send(url, [completed('x')], { token: '1:wrong' }))]
@@ -139,6 +160,8 @@ describe('Slack', () => {
     const result = await send(`http://public.test:${await listen(server)}/services/T/B/secret`, completed('x'))
     expect(result).toMatchObject({ outcome: 'failed', status: 429, retryAfterSeconds: 30, response: 'rate_limited' })
     expect(JSON.stringify(result)).not.toContain('services')
+    const until = createServer((_, response) => response.writeHead(429, { 'retry-after': new Date(Date.now() + 600_000).toUTCString() }).end())
+    expect((await send(`http://public.test:${await listen(until)}/services/T/B/secret`, completed('x')))?.retryAfterSeconds).toBeGreaterThan(500)
   })
 
   it.each(HOSTILE_URLS)('is not reached at an address that is not public: %s', async (url, reason) => {
@@ -189,6 +212,16 @@ describe('e-mail', () => {
     expect(mails[0]).toContain('Message-ID: <delivery-1@muster>')
     expect(mails[0]).toContain('To: one@example.com, two@example.com')
     expect(mails[0]).not.toMatch(/^Bcc:/m)
+  })
+
+  it('has a subject without half of a character', async () => {
+    const { mails, url } = await startSmtp()
+    await send(url, completed('Done.', '😀'.repeat(119)))
+    await send(url, completed('Done.', `x${'😀'.repeat(119)}`))
+    expect(mails).toHaveLength(2)
+    // That is what half of a character becomes.
+    for (const mail of mails) expect(subjectOf(mail)).toMatch(/😀…$/u)
+    for (const mail of mails) expect(subjectOf(mail)).not.toContain('\uFFFD')
   })
 
   it('that a server refuses, or that finds no server, is tried again later', async () => {

@@ -1,5 +1,7 @@
-import { cutToBytes, type OutboundDelivery, type PersonMessage, RESPONSE_EXCERPT_BYTES, type SendResult, toStorableText } from '@muster/domain'
+import { cutToBytes, cutToUnits, type OutboundDelivery, type PersonMessage, RESPONSE_EXCERPT_BYTES, type SendResult, toStorableText } from '@muster/domain'
 import type { Seen } from './outbound-fetch.ts'
+
+const REASON_UNITS_MAX = 500
 
 /** @throws Error for a delivery to a program */
 export function readMessage({ message }: Pick<OutboundDelivery, 'message'>): PersonMessage {
@@ -34,6 +36,6 @@ export async function attempt(seen: Seen, signal: AbortSignal, send: () => Promi
 /** Messages of libraries may contain the URL, in which the token is: only what is known to be free of it is kept. */
 function reasonOf(thrown: unknown): string {
   const { description, responseCode, code } = thrown as { description?: unknown; responseCode?: unknown; code?: unknown }
-  if (typeof description === 'string') return `was refused: ${toStorableText(description).slice(0, 500)}`
+  if (typeof description === 'string') return `was refused: ${cutToUnits(toStorableText(description), REASON_UNITS_MAX).text}`
   return `was not taken (${String(responseCode ?? code ?? 'the connection failed')})`
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BotChat, CHAT_COMMANDS, type ChatBot, type ChatClient, type ChatReply, type ChatRequest, type ChatUpdate, cutToUnits } from '@muster/domain'
-import { allowing } from '@muster/outbound'
+import { type AddressRules, allowing } from '@muster/outbound'
 import { type Api, Bot, type BotConfig, BotError, type Context, GrammyError } from 'grammy'
 import type { InlineKeyboardMarkup, Update, UserFromGetMe } from 'grammy/types'
 import { outboundFetch } from './outbound-fetch.ts'
@@ -30,14 +30,18 @@ export function telegramChats(options: ChatOptions): ChatClient {
   const known = new Map<string, UserFromGetMe>()
   return {
     async poll(config, fromId, signal) {
-      const client = { fetch: fetchFor(options, config, signal), ...(options.telegramApi === undefined ? {} : { apiRoot: options.telegramApi }) }
+      const { rules, reached } = rulesFor(options, config)
+      const client = { fetch: fetchFor(options, rules, signal), ...(options.telegramApi === undefined ? {} : { apiRoot: options.telegramApi }) }
       try {
         const bot = new Bot(config.token, { client })
         const botInfo = known.get(config.key) ?? (await bot.api.getMe())
         known.set(config.key, botInfo)
         const request = { offset: fromId, limit: UPDATES_MAX, timeout: options.waitSeconds, allowed_updates: ['message', 'callback_query'] as const }
         const updates = await bot.api.getUpdates(request)
-        return { outcome: 'updates', updates: updates.map((update) => readUpdate(config, update, { client, botInfo }, options, signal)) }
+        return {
+          outcome: 'updates',
+          updates: updates.map((update) => readUpdate({ ...config, chats: reached() }, update, { client, botInfo }, options, signal)),
+        }
       } catch (error) {
         if (signal.aborted) return { outcome: 'updates', updates: [] }
         const refusal = error instanceof GrammyError ? error : null
@@ -53,9 +57,19 @@ export function telegramChats(options: ChatOptions): ChatClient {
   }
 }
 
-/** Requests by the address rules of the projects of a bot, each with a time of its own. */
-function fetchFor({ operatorAllow, resolve, dial, waitSeconds }: ChatOptions, { chats }: ChatBot, signal: AbortSignal): typeof fetch {
-  const rules = allowing({ operator: operatorAllow, project: chats[0]?.outboundAllow ?? [] })
+/** The requests of a bot are for all its projects: one that permits the address is enough. The chats of those that do not are left alone. */
+function rulesFor({ operatorAllow }: ChatOptions, { chats }: ChatBot): { rules: AddressRules; reached: () => BotChat[] } {
+  const rulesOf = ({ outboundAllow }: BotChat) => allowing({ operator: operatorAllow, project: outboundAllow })
+  let reached = [...chats]
+  const permits = (host: string, address: string) => {
+    reached = reached.filter((chat) => rulesOf(chat).permits(host, address))
+    return reached.length > 0
+  }
+  return { rules: { permits, refusal: allowing({ operator: [], project: [] }).refusal }, reached: () => reached }
+}
+
+/** Each request has a time of its own. */
+function fetchFor({ resolve, dial, waitSeconds }: ChatOptions, rules: AddressRules, signal: AbortSignal): typeof fetch {
   return (input, init) => {
     const timeout = AbortSignal.timeout(waitSeconds * 1_000 + ANSWER_MS_MAX)
     return outboundFetch({ resolve, dial, rules, signal: AbortSignal.any([signal, timeout]) }).fetch(input, init)

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type BotChat, type ChatAction, chatActionCode, cutToUnits, type MessageButton, type PersonMessage, readChatAction } from '@muster/domain'
 import { type Api, GrammyError } from 'grammy'
 
@@ -30,7 +30,11 @@ function buttonData(scope: ButtonScope, action: ChatAction): string {
 export function readButton(token: string, chats: readonly BotChat[], data: string): { chat: BotChat; action: ChatAction } | null {
   const [code = '', tag = ''] = data.split('.')
   const action = readChatAction(code)
-  const chat = chats.find(({ receiverId, chatId }) => tagOf({ token, receiverId, chatId }, code) === tag)
+  const given = Buffer.from(tag)
+  const chat = chats.find(({ receiverId, chatId }) => {
+    const own = Buffer.from(tagOf({ token, receiverId, chatId }, code))
+    return given.length === own.length && timingSafeEqual(given, own)
+  })
   return action === null || chat === undefined ? null : { chat, action }
 }
 

@@ -104,6 +104,11 @@ describe('an answer', () => {
     expect(await send()).toMatchObject({ retryAfterSeconds: 17 })
     answer = (response) => void response.writeHead(503, { date: 'Mon, 02 Mar 2026 08:00:00 GMT', 'retry-after': 'Mon, 02 Mar 2026 08:02:00 GMT' }).end()
     expect(await send()).toMatchObject({ retryAfterSeconds: 120 })
+    answer = (response) => {
+      response.sendDate = false
+      response.writeHead(503, { 'retry-after': new Date(Date.now() + 600_000).toUTCString() }).end()
+    }
+    expect((await send())?.retryAfterSeconds).toBeGreaterThan(500)
     answer = (response) => void response.writeHead(503, { 'retry-after': 'soon' }).end()
     expect(await send()).toMatchObject({ retryAfterSeconds: null })
   })
