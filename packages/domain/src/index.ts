@@ -265,7 +265,6 @@ export {
   type ScheduleWarning,
   SLOT_OUTCOMES,
   type SlotOutcome,
-  scheduleSessionId,
 } from './schedules/schedule.ts'
 export { firingsAfter, nextFiring, type Timing } from './schedules/timing.ts'
 export { isTimeZone } from './schedules/wall-clock.ts'

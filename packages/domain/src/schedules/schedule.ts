@@ -62,7 +62,7 @@ export interface Schedule {
   runner: string
   model: string | null
   budget: Budget
-  /** Whose inbox gets the results; null: `schedule-<id>`. */
+  /** Whose inbox gets the results; null: none, so that they go where the rules of the project say. */
   parentSessionId: string | null
   createdBySession: string | null
   /** The span that asked for it: the traces of its runs link to it. */
@@ -82,9 +82,4 @@ export interface ScheduleRun {
   outcome: SlotOutcome
   manual: boolean
   subtaskId: string | null
-}
-
-/** The session whose inbox gets the results of a schedule that names none. */
-export function scheduleSessionId(scheduleId: string): string {
-  return `schedule-${scheduleId}`
 }

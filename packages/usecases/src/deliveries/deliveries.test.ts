@@ -17,6 +17,7 @@ import {
   fireSchedules,
   getDelivery,
   getSubagent,
+  getSubtask,
   getWebhook,
   type HeldDelivery,
   listDeliveries,
@@ -501,17 +502,20 @@ describe('a channel for people', () => {
     await expect(redeliver(ctx, null, given[0]?.id ?? '')).rejects.toMatchObject({ code: 'invalid_transition' })
   })
 
-  it('gets the result of a reminder: a schedule without a parent session, whose inbox no session reads', async () => {
+  it('gets the result of a reminder: a schedule without a parent session, whose results are in no inbox and can be read where none is told', async () => {
     await set({ telegram: { ...TELEGRAM, on: ['completed', 'failed'] } })
     const remind = async (notify: boolean, result: string) => {
       const schedule = await createSchedule(ctx, { task: 'Remind me', phrase: { kind: 'when', text: 'in 1 hour' }, runner: 'external', notify })
       await triggerSchedule(ctx, schedule.id, () => {})
       const claimed = await claimSubtask(ctx, { runner: 'external', workerId: 'w', leaseSeconds: 60 })
       await completeLease(ctx, claimed?.subtask.id as string, { leaseToken: claimed?.lease.token as string, result })
+      return claimed?.subtask.id as string
     }
     await remind(true, 'Call Ann.')
-    await remind(false, 'Be silent.')
+    const silent = await remind(false, 'Be silent.')
     await drainOutbox(harness.deps)
+    expect((await harness.admin`select from inbox where project_id = ${ctx.actor.projectId}`).count).toBe(0)
+    expect(await getSubtask(ctx, silent)).toMatchObject({ status: 'completed', result: 'Be silent.' })
     const { sent, channels } = channelThat(() => answer(200))
     await sendAll(new Map([['telegram', channels.get('webhook') as Channel]]))
     expect(sent.map(({ message }) => message?.text)).toEqual(['Result: Call Ann.'])

@@ -78,7 +78,7 @@ describe('a slot that is due', () => {
     expect(subtask).toMatchObject({
       scheduleId: id,
       agentId: 'scout',
-      parentSessionId: `schedule-${id}`,
+      parentSessionId: null,
       task: 'Count the files.',
       status: 'pending',
       runner: 'own',

@@ -1,5 +1,5 @@
 import type { NewSubtaskRow, Tx } from '@muster/db'
-import { DomainError, type Schedule, scheduleSessionId } from '@muster/domain'
+import { DomainError, type Schedule } from '@muster/domain'
 import type { Ctx, Deps } from '../core/ctx.ts'
 import { inBackground, type Prepared, prepareSubtask } from '../subtasks/create-subtask.ts'
 
@@ -20,7 +20,7 @@ export function scheduledSubtask(deps: Deps, schedule: Schedule, engaged?: Engag
     priority: schedule.priority,
     timeoutSeconds: schedule.timeoutSeconds,
     notify: schedule.notify,
-    parentSessionId: schedule.parentSessionId ?? scheduleSessionId(schedule.id),
+    parentSessionId: schedule.parentSessionId ?? undefined,
     runner: schedule.runner,
     model: schedule.model ?? undefined,
     budget: { maxSteps: budget.maxSteps, maxTokens: budget.maxTokens ?? undefined, maxCostUsdMicros: budget.maxCostUsdMicros ?? undefined },

@@ -32,7 +32,7 @@ const timezoneSchema = text(64)
 const spawn = newSubtaskSchema.shape
 const maxFires = z.int().min(1).max(1_000_000_000)
 const graceSeconds = z.int().min(0).max(31_536_000).describe('Seconds that a slot may fire late before it counts as missed.')
-const parentSession = printableId('The session whose inbox gets the results. Default: `schedule-<id>`.', 'research-1')
+const parentSession = printableId('The session whose inbox gets the results. Default: none; channels, webhooks and callback get them.', 'research-1')
 
 /** The one phrase of a body; null in one that has none, or several. */
 function phraseOf(body: { [Kind in PhraseKind]?: string | null | undefined }): Phrase | null {

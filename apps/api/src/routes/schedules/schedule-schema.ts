@@ -87,7 +87,7 @@ export const scheduleSchema = component(
     runner: z.string(),
     model: z.string().nullable(),
     budget: budgetSchema,
-    parent_session_id: z.string().nullable().describe('The session whose inbox receives the results; null: `schedule-<id>`.'),
+    parent_session_id: z.string().nullable().describe('The session whose inbox receives the results; null: no inbox receives them.'),
     metadata: z.record(z.string(), z.unknown()),
     created_by_session_id: z.string().nullable().describe('The session that created it.'),
     created_by_session: formerly(z.string().nullable(), 'created_by_session_id'),

@@ -127,7 +127,7 @@ describe('POST /schedules/{id}/trigger', () => {
     expect(answer.headers.location).toBe(`/subtasks/${answer.body.id}`)
     expect(answer.body).toMatchObject({
       schedule_id: before.id,
-      parent_session_id: `schedule-${before.id}`,
+      parent_session_id: null,
       agent_id: 'triggered',
       task: before.task,
       priority: 'low',
