@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createChannels, createChatClient } from '@muster/deliveries'
-import type { PersonMessage } from '@muster/domain'
+import type { ChatClient, PersonMessage } from '@muster/domain'
 import { advanceClock, type Harness, makeTask, resetClock, type SentMessage, spawn, startHarness, startTelegram, TELEGRAM_TOKEN } from '@muster/testing'
 import { askAboutTask, type Ctx, cancelSubtask, getQuestion, getSubtask, listAuditEntries, listSubtasks, updateProject } from '@muster/usecases'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -34,11 +34,37 @@ async function configure(of = ctx, telegramSettings: object = {}): Promise<void>
   await updateProject(of, of.actor.projectId, { settings: { outbound_allow: ['127.0.0.1'], telegram: channel as never } })
 }
 
-function startWorker(workerId = 'w1', deps = harness.deps, pauseMs = { first: 1_000, outage: 30_000, lasting: 600_000 }): Chatting {
+function startWorker(
+  workerId = 'w1',
+  deps = harness.deps,
+  pauseMs = { first: 1_000, outage: 30_000, lasting: 600_000 },
+  clientOf = (client: ChatClient) => client,
+): Chatting {
   const unexpected = (what: string) => (error: unknown) => deps.log.error({ err: error }, what)
-  const worker = startChatting({ ...deps, workerId, chats: createChatClient(deps.settings, 25) }, unexpected, { lookMs: 200, renewMs: 500, pauseMs })
+  const chats = clientOf(createChatClient(deps.settings, 25))
+  const worker = startChatting({ ...deps, workerId, chats }, unexpected, { lookMs: 200, renewMs: 500, pauseMs })
   workers.push(worker)
   return worker
+}
+
+/** Nothing happens after the effect of the first update: no reply is sent, and its number is not stored. */
+function dyingAfterEffect(client: ChatClient, onEffect: () => void): ChatClient {
+  return {
+    async poll(bot, fromId, signal) {
+      const poll = await client.poll(bot, fromId, signal)
+      if (poll.outcome === 'refused') return poll
+      const updates = poll.updates.map((update) => ({
+        ...update,
+        handle: (take: Parameters<typeof update.handle>[0]) =>
+          update.handle(async (chat, request) => {
+            await take(chat, request)
+            onEffect()
+            return await new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+          }),
+      }))
+      return { ...poll, updates }
+    },
+  }
 }
 
 const until = (assertion: () => unknown) => vi.waitFor(assertion, { timeout: 15_000, interval: 20 })
@@ -143,6 +169,31 @@ describe('a button', () => {
     expect(await nextNotice(() => telegram.press(other, /Retry/))).toBe('It was done before.')
     const { items } = await listSubtasks(ctx, { status: 'pending', limit: 5 })
     expect(items).toMatchObject([{ task: 'Count the files', priority: 'low', timeoutSeconds: 77 }])
+  })
+
+  it('that a worker obeyed before it died has its notice from the next one, and is obeyed once', async () => {
+    const { id } = await ask({ options: OPTIONS })
+    const failed = await spawn(ctx, { task: 'Count the files' })
+    await cancelSubtask(ctx, failed.id)
+    const choice = await send({ buttons: [{ label: 'first', action: { kind: 'choose', questionId: id, place: 0 } }] })
+    const retry = await send({ buttons: [{ label: 'retry', action: { kind: 'retry', subtaskId: failed.id } }] })
+    for (const [message, label, notice] of [
+      [choice, /first/, '✅ Answered: The first'],
+      [retry, /retry/, '🔁 Runs again, as subtask '],
+    ] as const) {
+      const obeyed = Promise.withResolvers<void>()
+      const dying = startWorker('w1', harness.deps, undefined, (client) => dyingAfterEffect(client, obeyed.resolve))
+      telegram.press(message, label)
+      await obeyed.promise
+      await dying.stop()
+      const next = startWorker('w2')
+      await until(() => expect(telegram.notices.at(-1)).toContain(notice))
+      await until(() => expect(telegram.waiting).toEqual([]))
+      await next.stop()
+    }
+    expect(telegram.notices).toHaveLength(2)
+    expect(await getQuestion(ctx, id)).toMatchObject({ status: 'answered', answer: { option_id: 'a' } })
+    expect((await listSubtasks(ctx, { status: 'pending', limit: 5 })).items).toHaveLength(1)
   })
 
   it('of another chat, of another project or made up does nothing', async () => {

@@ -106,7 +106,7 @@ const projectsOf = ({ chats }: ChatBot) => [...new Set(chats.map(({ projectId })
 async function handle(deps: ChattingDeps, { bot, stopping: { signal } }: Held, update: ChatUpdate): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const unsent = await update.handle((chat, request) => takeChatRequest(deps, chat, request))
+      const unsent = await update.handle((chat, request) => takeChatRequest(deps, bot, chat, request))
       if (unsent !== null) deps.log.warn({ reason: unsent, projects: projectsOf(bot) }, 'a reply of a bot was refused')
       return true
     } catch (error) {

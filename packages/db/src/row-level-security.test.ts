@@ -398,6 +398,7 @@ describe('functions that look across projects', () => {
       'muster_find_tasks',
       'muster_forget_ended_runs',
       'muster_note_archived',
+      'muster_outbound_allow',
       'muster_partition_rows',
       'muster_remember_episodes',
       'muster_remove_events',

@@ -1,4 +1,4 @@
-import { chatBots, projects, transaction } from '@muster/db'
+import { chatBots } from '@muster/db'
 import { type BotChat, type ChatBot, DomainError } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { openSecret } from '../core/secret-box.ts'
@@ -11,12 +11,12 @@ export const BOT_LEASE_SECONDS = 15
 export async function listChatBots(deps: Deps): Promise<ChatBot[]> {
   const rows = await chatBots.listChats(deps.dispatchDb)
   const bots = new Map<string, { token: string; chats: BotChat[] }>()
-  for (const { id: receiverId, projectId, chatId, secret } of rows) {
+  for (const { id: receiverId, secret, ...chat } of rows) {
     const token = openToken(deps, receiverId, secret)
     if (token === null) continue
     const key = hashToken(token).toString('hex')
     const bot = bots.get(key) ?? { token, chats: [] }
-    bot.chats.push({ receiverId, projectId, chatId, outboundAllow: await outboundAllowOf(deps, projectId) })
+    bot.chats.push({ receiverId, ...chat })
     bots.set(key, bot)
   }
   return [...bots].map(([key, bot]) => ({ key, ...bot }))
@@ -30,13 +30,6 @@ function openToken(deps: Deps, receiverId: string, secret: string): string | nul
     deps.log.error({ err: error, receiver_id: receiverId }, 'cannot read what is written to a bot')
     return null
   }
-}
-
-/** Without OUTBOUND_ALLOW, what a project allows permits nothing, and is not read. */
-async function outboundAllowOf(deps: Deps, projectId: string): Promise<readonly string[]> {
-  if (deps.settings.OUTBOUND_ALLOW.length === 0) return []
-  const project = await transaction(deps.db, projectId, (tx) => projects.findProject(tx, projectId))
-  return project?.settings.outbound_allow ?? []
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
   type BotChat,
   type ChatAction,
+  type ChatBot,
   type ChatReply,
   type ChatRequest,
   DomainError,
@@ -8,6 +9,7 @@ import {
   type PersonMessage,
   questionMessage,
   type Scope,
+  type Subtask,
   type SubtaskStatus,
   shortenToLine,
 } from '@muster/domain'
@@ -26,12 +28,13 @@ const SHOWN: readonly SubtaskStatus[] = ['running', 'waiting', 'pending']
 
 /**
  * Does what a person asks for in the chat of a project, as a user of Telegram with the rights of the chat: it answers, approves, cancels and retries. The
- * same request again changes nothing and has the same answer.
+ * notice commits with the effect: the same update again, also from another worker after a crash, changes nothing and has the same notice.
  *
- * @throws only what is no answer for a person, such as an outage of the database
+ * @throws only what is no answer for a person: an outage of the database, or `request_in_progress` while another worker does the same
  */
-export async function takeChatRequest(deps: Deps, chat: Pick<BotChat, 'projectId'>, request: ChatRequest): Promise<ChatReply> {
+export async function takeChatRequest(deps: Deps, { key }: Pick<ChatBot, 'key'>, chat: Pick<BotChat, 'projectId'>, request: ChatRequest): Promise<ChatReply> {
   const { what, from } = request
+  const update = `telegram/${key}/${request.updateId}`
   const operation = what.kind === 'press' ? what.action.kind : what.kind
   const ctx: Ctx = {
     ...deps,
@@ -41,13 +44,18 @@ export async function takeChatRequest(deps: Deps, chat: Pick<BotChat, 'projectId
   try {
     if (what.kind === 'command') return says('', what.command === 'status' ? await statusMessages(ctx) : await inboxMessages(ctx))
     if (what.kind === 'answer') {
-      await answerQuestion(ctx, what.questionId, { answer: what.text })
-      return says('✅ Answered.')
+      const notice = '✅ Answered.'
+      await answerQuestion(
+        once(ctx, update, () => ({ notice, update })),
+        what.questionId,
+        { answer: what.text },
+      )
+      return says(notice)
     }
-    return await act(ctx, what.action)
+    return says(await act(ctx, update, what.action), [], what.action.kind !== 'write')
   } catch (error) {
-    if (error instanceof Replay) return says('It was done before.', [], true)
-    if (!(error instanceof DomainError) || error.code === 'unavailable') throw error
+    if (error instanceof Replay) return says(noticeBefore(error.answer.body, update), [], what.kind === 'press')
+    if (!(error instanceof DomainError) || ['unavailable', 'request_in_progress'].includes(error.code)) throw error
     return says(`⚠️ ${error.message}`)
   }
 }
@@ -56,37 +64,67 @@ function says(notice: string, messages: PersonMessage[] = [], isSettled = false)
   return { notice, messages, isSettled }
 }
 
-async function act(ctx: Ctx, action: ChatAction): Promise<ChatReply> {
+/** Returns what the person who pressed the button reads. */
+async function act(ctx: Ctx, update: string, action: ChatAction): Promise<string> {
+  const answer = async (questionId: string, given: Parameters<typeof answerQuestion>[2], notice: string) => {
+    await answerQuestion(
+      once(ctx, update, () => ({ notice, update })),
+      questionId,
+      given,
+    )
+    return notice
+  }
   switch (action.kind) {
     case 'choose': {
       const { options } = await getQuestion(ctx, action.questionId)
       const option = options?.[action.place]
-      if (option === undefined) return says('This question has no such option.')
-      await answerQuestion(ctx, action.questionId, { option_id: option.id })
-      return says(`✅ Answered: ${option.label}`, [], true)
+      if (option === undefined) throw new DomainError('not_found', 'This question has no such option.')
+      return await answer(action.questionId, { option_id: option.id }, `✅ Answered: ${option.label}`)
     }
     case 'write':
-      return says('Reply to this message with your answer.')
+      return 'Reply to this message with your answer.'
     case 'approve':
     case 'reject':
-      await answerQuestion(ctx, action.questionId, { decision: action.kind })
-      return says(action.kind === 'approve' ? '✅ Approved.' : '🚫 Rejected.', [], true)
+      return await answer(action.questionId, { decision: action.kind }, action.kind === 'approve' ? '✅ Approved.' : '🚫 Rejected.')
     case 'cancel': {
-      const { cancelled } = await cancelSubtask(ctx, action.subtaskId)
-      return says(cancelled ? '⏹ Cancelled.' : '⏹ It was asked to stop.', [], true)
+      const noticeOf = ({ cancelled }: Awaited<ReturnType<typeof cancelSubtask>>) => (cancelled ? '⏹ Cancelled.' : '⏹ It was asked to stop.')
+      return noticeOf(
+        await cancelSubtask(
+          once<Awaited<ReturnType<typeof cancelSubtask>>>(ctx, update, (result) => ({ notice: noticeOf(result), update })),
+          action.subtaskId,
+        ),
+      )
     }
     case 'retry': {
-      const again = await retrySubtask(onceFor(ctx, `telegram/retry/${action.subtaskId}`), action.subtaskId)
-      return says(`🔁 Runs again, as subtask ${again.id}.`, [], true)
+      const noticeOf = ({ id }: Subtask) => `🔁 Runs again, as subtask ${id}.`
+      // A subtask is retried once, by any person who presses the button, in which message, and however often it arrives. Keys belong to their caller, and
+      // here the chat is one.
+      const chat = { ...ctx, actor: { ...ctx.actor, id: 'chat', name: ctx.actor.name ?? ctx.actor.id } }
+      const key = `telegram/retry/${action.subtaskId}`
+      return noticeOf(
+        await retrySubtask(
+          once<Subtask>(chat, key, (again) => ({ notice: noticeOf(again), update })),
+          action.subtaskId,
+        ),
+      )
     }
   }
 }
 
-/** A subtask is retried once, by any person who presses the button, in which message, and however often it arrives. */
-function onceFor(ctx: Ctx, key: string): Ctx {
-  // Keys belong to their caller, and here the chat is one.
-  const actor = { ...ctx.actor, id: 'chat', name: ctx.actor.name ?? ctx.actor.id }
-  return { ...ctx, actor, idempotency: { key, requestHash: hashToken(key), toAnswer: () => ({ status: 202, headers: {}, body: null }) } }
+/** What is stored with the effect of an update. */
+interface Done {
+  notice: string
+  update: string
+}
+
+function once<T>(ctx: Ctx, key: string, doneOf: (result: T) => Done): Ctx {
+  return { ...ctx, idempotency: { key, requestHash: hashToken(key), toAnswer: (result) => ({ status: 200, headers: {}, body: doneOf(result as T) }) } }
+}
+
+/** Another update may have done the same. */
+function noticeBefore(stored: unknown, update: string): string {
+  const done = stored as Done | null
+  return done?.update === update ? done.notice : 'It was done before.'
 }
 
 /** What runs, waits and is queued, with a button to cancel each. */

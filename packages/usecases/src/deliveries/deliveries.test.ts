@@ -617,7 +617,7 @@ describe('a channel for people', () => {
       expect(Math.max(...sent.map(({ message }) => message?.text.length ?? 0))).toBeLessThanOrEqual(2_800)
     })
 
-    it('of a worker that is killed before it sends is sent once by another, and none is lost where sending fails', async () => {
+    it('of a worker that is killed while it sends is sent again by another, the same under the same id, and none is lost where sending fails', async () => {
       await happen([{ data: { task: 'one' } }, { data: { task: 'two' } }])
       await sendDue(collecting(() => answer(200)).channels)
       await advanceClock(harness.admin, '11 minutes')
@@ -630,6 +630,7 @@ describe('a channel for people', () => {
       await advanceClock(harness.admin, '26 seconds')
       const refused = collecting(() => answer(500))
       await sendDue(refused.channels)
+      expect(refused.sent.map(({ id, message }) => [id, message])).toEqual(dead.sent.map(({ id, message }) => [id, message]))
       expect(refused.sent).toHaveLength(1)
       expect(await statuses()).toEqual(['pending', 'pending'])
       await advanceClock(harness.admin, '11 seconds')
@@ -638,6 +639,34 @@ describe('a channel for people', () => {
       expect(sent.map(({ message }) => message?.heading)).toEqual(['📬 2 messages'])
       expect(await statuses()).toEqual(['delivered', 'delivered'])
     })
+  })
+
+  it('that hangs holds up no channel of another project, and each goes by the addresses that its own project allows', async () => {
+    const other = await harness.projectCtx()
+    await set({ telegram: { ...TELEGRAM, digest_minutes: 10 } })
+    await updateProject(other, other.actor.projectId, { settings: { outbound_allow: ['127.0.0.1'], telegram: { ...TELEGRAM, digest_minutes: 10 } } })
+    await happen([{}, {}])
+    await happen([{}, {}], other)
+    for (const held of await claim()) await sendDelivery(harness.deps, new Map(), held, never)
+    await advanceClock(harness.admin, '11 minutes')
+    const held = await claim()
+    expect(held.map(({ projectId, outboundAllow }) => [projectId, outboundAllow])).toEqual(
+      expect.arrayContaining([
+        [ctx.actor.projectId, []],
+        [other.actor.projectId, ['127.0.0.1']],
+      ]),
+    )
+    const stopping = new AbortController()
+    const hanging: Channel = {
+      send: async ({ receiver }, signal) => {
+        if (receiver.outboundAllow.length === 0) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        return answer(receiver.outboundAllow.length === 0 ? 0 : 200)
+      },
+    }
+    const sending = held.map((each) => sendDelivery(harness.deps, new Map([['telegram', hanging]]), each, stopping.signal))
+    expect(await Promise.race(sending)).toBe('delivered')
+    stopping.abort()
+    expect((await Promise.all(sending)).sort()).toEqual(['delivered', 'pending'])
   })
 
   it('is sent one message at a time', async () => {

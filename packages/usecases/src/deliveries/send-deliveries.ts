@@ -1,4 +1,4 @@
-import { type DeliveryEnd, type DestinationResult, outbox, projects, receivers, sending, transaction } from '@muster/db'
+import { type DeliveryEnd, type DestinationResult, outbox, receivers, sending, transaction } from '@muster/db'
 import {
   ATTEMPTS_KEPT,
   BREAKER,
@@ -25,10 +25,7 @@ const LEASE_SPARE_SECONDS = 10
 const SYSTEM = { kind: 'system', id: 'deliveries' }
 
 /** A delivery that a worker sends. */
-export interface HeldDelivery extends sending.ClaimedDelivery {
-  /** `outbound_allow` of its project; without OUTBOUND_ALLOW it permits nothing, and is not read. */
-  outboundAllow: readonly string[]
-}
+export type HeldDelivery = sending.ClaimedDelivery
 
 export type Channels = ReadonlyMap<ReceiverKind, Channel>
 
@@ -41,20 +38,8 @@ export async function claimDeliveries(deps: Deps, limit: number): Promise<{ held
   if (!(await sending.isAnyOpen(deps.dispatchDb))) return { held: [], isAnyOpen: false }
   const leaseSeconds = deps.settings.DELIVERY_TIMEOUT_SECONDS + LEASE_SPARE_SECONDS
   const limits = { limit, leaseSeconds, perDestination: PER_DESTINATION, breakerFailures: BREAKER.failures }
-  const claimed = await transaction(deps.dispatchDb, null, (tx) => sending.claimDeliveries(tx, limits))
-  if (claimed === null) return null
-  const allowed = await readAllowLists(deps, new Set(claimed.map(({ projectId }) => projectId)))
-  return { held: claimed.map((each) => ({ ...each, outboundAllow: allowed.get(each.projectId) ?? [] })), isAnyOpen: true }
-}
-
-async function readAllowLists(deps: Deps, projectIds: ReadonlySet<string>): Promise<Map<string, readonly string[]>> {
-  const lists = new Map<string, readonly string[]>()
-  if (deps.settings.OUTBOUND_ALLOW.length === 0) return lists
-  for (const id of projectIds) {
-    const project = await transaction(deps.db, id, (tx) => projects.findProject(tx, id))
-    lists.set(id, project?.settings.outbound_allow ?? [])
-  }
-  return lists
+  const held = await transaction(deps.dispatchDb, null, (tx) => sending.claimDeliveries(tx, limits))
+  return held === null ? null : { held, isAnyOpen: true }
 }
 
 /**

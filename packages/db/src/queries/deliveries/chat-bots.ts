@@ -7,13 +7,15 @@ export interface ChatRow {
   id: string
   projectId: string
   chatId: string
+  /** Of its project. */
+  outboundAllow: string[]
   /** The sealed token. */
   secret: string
 }
 
 export async function listChats(database: Database): Promise<ChatRow[]> {
   return await database.sql<ChatRow[]>`
-    select id, project_id as "projectId", options ->> 'chat_id' as "chatId", secret from receivers
+    select id, project_id as "projectId", options ->> 'chat_id' as "chatId", muster_outbound_allow(project_id) as "outboundAllow", secret from receivers
     where kind = 'telegram' and status = 'enabled' and secret is not null and options ->> 'interactive' = 'true' order by id`
 }
 

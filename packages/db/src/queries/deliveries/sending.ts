@@ -16,6 +16,8 @@ export interface ClaimedDelivery {
   /** Attempts that were made before, since it began or was sent again. */
   rung: number
   url: string | null
+  /** `outbound_allow` of its project. */
+  outboundAllow: string[]
   options: Record<string, unknown>
   /** Sealed. */
   secret: string | null
@@ -82,7 +84,7 @@ export async function claimDeliveries(tx: Tx, { limit, leaseSeconds, perDestinat
     from chosen, moment, receivers r
     where d.id = chosen.id and d.status = 'pending' and r.id = d.receiver_id
     returning d.project_id as "projectId", d.id, d.receiver_id as "receiverId", d.destination_id as "destinationId", d.kind, d.type, d.body, d.tries, d.rung,
-      r.url, r.options, r.secret, case when r.previous_until > moment.now then r.previous_secret end as "previousSecret",
+      r.url, muster_outbound_allow(d.project_id) as "outboundAllow", r.options, r.secret, case when r.previous_until > moment.now then r.previous_secret end as "previousSecret",
       to_char(moment.now at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "claimedAt",
       extract(epoch from moment.now - d.created_at)::float8 as "waitedSeconds"`
 }
