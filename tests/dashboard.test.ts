@@ -7,6 +7,7 @@ import { buildDashboard } from '../scripts/system/dashboard.ts'
 import { openBrowser, openPage, settled } from './harness/browser.ts'
 import { fillHostile, readScreen } from './harness/hostile.ts'
 import { startOwnPostgres } from './harness/own-postgres.ts'
+import { startReceiver } from './harness/receiver.ts'
 import { type System, startSystem } from './harness/system.ts'
 
 const ASSETS = fileURLToPath(new URL('../apps/dashboard/dist/assets/', import.meta.url))
@@ -42,6 +43,7 @@ beforeAll(async () => {
       SUBTASK_MAX_CONCURRENT: '10',
       SUBTASK_WORKERS: '10',
       SUBTASK_LEASE_SECONDS: '2',
+      OUTBOUND_ALLOW: '127.0.0.1',
       SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`,
     },
   })
@@ -284,6 +286,27 @@ describe('through the page alone', () => {
     await seen('1 times, read 0 times')
     await page.getByRole('button', { name: 'It helped' }).click()
     await seen('1 of 1')
+  })
+
+  it('a delivery that failed shows each attempt with its answer, and is sent again', async () => {
+    const receiver = await startReceiver({ status: 507, body: 'no room left' })
+    await open('/webhooks')
+    await page.getByLabel('URL').fill(receiver.url)
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    const webhook = page.getByRole('region', { name: receiver.url })
+    await webhook.getByRole('button', { name: 'Test' }).click()
+    await webhook.getByRole('link', { name: 'Deliveries' }).click()
+    await page.getByRole('link', { name: /^webhook\.test/ }).click()
+    await page.getByRole('list', { name: 'Attempts' }).getByText('Answered 507').waitFor()
+    await seen('no room left')
+    receiver.answer = { status: 200, body: 'kept' }
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('list', { name: 'Attempts' }).getByText('kept').waitFor()
+    await page.getByRole('heading', { name: /delivered/, level: 1 }).waitFor()
+    await open('/webhooks')
+    await webhook.getByRole('button', { name: 'Delete' }).click()
+    await webhook.waitFor({ state: 'detached' })
+    await receiver.close()
   })
 
   it('a question is answered by keyboard alone, and the run goes on', async () => {

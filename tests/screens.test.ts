@@ -24,7 +24,7 @@ let errors: string[]
 beforeAll(async () => {
   await buildDashboard(() => {})
   browser = await openBrowser()
-  system = await startSystem({ env: { SUBTASK_MAX_CONCURRENT: '20', SUBTASK_MAX_PENDING: '50', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
+  system = await startSystem({ env: { SUBTASK_MAX_CONCURRENT: '20', SUBTASK_MAX_PENDING: '50', OUTBOUND_ALLOW: '127.0.0.1', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
   showcase = await fillShowcase(system)
   promptedId = (await system.client.spawn({ task: 'Count the open questions of the team, and report.', runner: 'act' })).id
   await system.client.ended(promptedId)
@@ -57,6 +57,8 @@ const SCREENS: [name: string, path: () => string, shows: string | RegExp][] = [
   ['memory', () => '/memory', 'Memory'],
   ['events', () => '/events', 'Events'],
   ['webhooks', () => '/webhooks', 'ci.example.com'],
+  ['deliveries', () => '/deliveries', 'subtask.failed'],
+  ['delivery', () => `/deliveries/${showcase.deliveryId}`, 'upstream is being deployed'],
   ['usage', () => '/usage', 'Usage'],
   ['workers', () => '/workers', 'Workers'],
   ['audit', () => '/audit', 'Audit'],

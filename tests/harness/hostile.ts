@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { settled } from './browser.ts'
+import { startReceiver } from './receiver.ts'
 import type { System } from './system.ts'
+import { until } from './until.ts'
 import type { ClaimedSubtask } from './wire.ts'
 
 /** A server that no page may ever ask for anything. */
@@ -72,11 +74,14 @@ export async function fillHostile(system: System) {
     headers: { 'content-type': 'text/markdown' },
   })
   await post('/schedules', { task: text('schedule.task'), every: 'every 2 hours', runner: 'external', agent_id: 'hostile', parent_session_id: 'hostile' })
-  const webhook = await post<{ id: string }>('/webhooks', {
+  await post('/webhooks', {
     url: `https://example.com/?${encodeURI(text('webhook.url', 200))}`,
     events: ['subtask.completed'],
     description: 'x',
   })
+  // It answers with what its log shows the beginning of.
+  const receiver = await startReceiver({ status: 500, body: text('delivery.response', 1_000) })
+  const refused = await post<{ id: string }>('/webhooks', { url: receiver.url, events: ['subtask.failed'] })
   await post('/api-keys', { name: text('key.name', 128), scopes: ['events:read'] })
 
   const task = await post<{ id: string; acceptance_criteria: { id: string; text: string }[] }>('/tasks', {
@@ -138,6 +143,12 @@ export async function fillHostile(system: System) {
   const other = await claim('hostile')
   await post(`/subtasks/${failed.id}/fail`, { lease_token: other.lease.token, error: text('error'), retryable: false })
 
+  const delivery = await until('a delivery is refused', async () => {
+    const { items } = await client.ok<{ items: { id: string; attempts: unknown[] }[] }>('GET', `/deliveries?receiver_id=${refused.id}`)
+    return items.find(({ attempts }) => attempts.length > 0) ?? null
+  })
+  await receiver.close()
+
   await post('/evaluations', { output: 'hostile', acceptance_criteria: [text('evaluation.criterion', 900)] })
   // What judges, checks and receivers answer with: written where they would write it.
   await admin`update check_ins set verdicts = (select jsonb_agg(v || jsonb_build_object('note', ${text('check-in.note')}::text)) from jsonb_array_elements(verdicts) as v)
@@ -146,7 +157,7 @@ export async function fillHostile(system: System) {
   const verdict = { id: 'x', text: text('verdict.text', 900), required: true, verdict: 'unmet', method: 'judge', evidence: text('verdict.evidence') }
   await admin`update evaluations set detail = jsonb_set(jsonb_set(detail, '{criteria}', ${admin.json([verdict])}), '{warnings}',
     ${admin.json([{ code: 'x', message: text('evaluation.warning', 900) }])}) where subtask_id = ${ended.id}`
-  return { written, pages: pagesOf({ running: running.id, ended: ended.id, failed: failed.id, task: task.id, later: later.id }), webhookId: webhook.id }
+  return { written, pages: pagesOf({ running: running.id, ended: ended.id, failed: failed.id, task: task.id, later: later.id, delivery: delivery.id }) }
 }
 
 function formSchema(text: (field: string, length?: number) => string) {
@@ -165,13 +176,14 @@ function formSchema(text: (field: string, length?: number) => string) {
 }
 
 /** The screens, each with what has to be typed before it shows anything. */
-function pagesOf(ids: { running: string; ended: string; failed: string; task: string; later: string }): { path: string; words?: string }[] {
+function pagesOf(ids: { running: string; ended: string; failed: string; task: string; later: string; delivery: string }): { path: string; words?: string }[] {
   return [
     ...[ids.running, ids.ended, ids.failed].map((id) => ({ path: `/subtasks/${id}` })),
     ...[ids.task, ids.later].map((id) => ({ path: `/tasks/${id}` })),
     ...['/', '/subtasks', '/questions', '/tasks', '/schedules', '/evaluations', '/subagents', '/guides', '/events'].map((path) => ({ path })),
+    { path: `/deliveries/${ids.delivery}` },
     { path: '/memory', words: 'hostile' },
-    ...['/webhooks', '/usage', '/workers', '/audit', '/settings'].map((path) => ({ path })),
+    ...['/webhooks', '/deliveries', '/usage', '/workers', '/audit', '/settings'].map((path) => ({ path })),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { Muster, type Run } from '@muster/client'
+import { startReceiver } from './receiver.ts'
 import type { System } from './system.ts'
 import { until } from './until.ts'
 import type { Task } from './wire.ts'
@@ -10,6 +11,8 @@ export interface Showcase {
   /** Runs as long as the showcase lasts. */
   runningId: string
   taskId: string
+  /** One that was refused. */
+  deliveryId: string
   close(): Promise<void>
 }
 
@@ -58,7 +61,7 @@ const WORK = [
   ['tester', 'Load-test the search endpoint at 200 requests a second'],
 ] as const
 
-/** Fills a system. Its settings need SUBTASK_MAX_CONCURRENT and SUBTASK_MAX_PENDING of ten or more. */
+/** Fills a system. Its settings need SUBTASK_MAX_CONCURRENT and SUBTASK_MAX_PENDING of ten or more, and OUTBOUND_ALLOW=127.0.0.1. */
 export async function fillShowcase(system: System): Promise<Showcase> {
   const { client } = system
   const muster = new Muster({ url: system.api.address })
@@ -78,6 +81,10 @@ export async function fillShowcase(system: System): Promise<Showcase> {
   await client.ok('POST', '/memory/facts', {
     body: { content: 'Releases are cut on Tuesdays, by the release agent, from the branch main.', tags: ['release'] },
   })
+  const receiver = await startReceiver({ status: 204, body: '' })
+  const refusing = await startReceiver({ status: 503, body: 'The upstream is being deployed. Try again in a minute.' })
+  await client.ok('POST', '/webhooks', { body: { url: receiver.url, events: ['subtask.*'], description: 'The chat of the team' } })
+  const alarms = await client.ok<{ id: string }>('POST', '/webhooks', { body: { url: refusing.url, events: ['subtask.failed'], description: 'Alarms' } })
   await client.ok('POST', '/webhooks', {
     body: { url: 'https://ci.example.com/muster', events: ['subtask.completed', 'subtask.failed'], description: 'The build server' },
   })
@@ -160,7 +167,15 @@ export async function fillShowcase(system: System): Promise<Showcase> {
     },
   })
   await client.ok('POST', `/subtasks/${runningId}/updates`, { body: { content: 'Start with those of the payment service.' } })
-  return { endedId: ended.id, runningId, taskId: task.id, close: () => worker.stop({ graceMs: 0 }) }
+  const refused = await until('a delivery is refused', async () => {
+    const [delivery] = await muster.deliveries.list({ receiver_id: alarms.id }).all(1)
+    return delivery?.attempts.length ? delivery : null
+  })
+  const close = async () => {
+    await worker.stop({ graceMs: 0 })
+    await Promise.all([receiver.close(), refusing.close()])
+  }
+  return { endedId: ended.id, runningId, taskId: task.id, deliveryId: refused.id, close }
 }
 
 /** What an agent of the showcase does, by the `story` of its subtask. */

@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router'
 import { Page } from './design/panel.tsx'
 import { readAuditFilters } from './screens/audit/filters.ts'
+import { readDeliveryFilters } from './screens/deliveries/filters.ts'
 import { readSubtaskPlace } from './screens/subtasks/address.ts'
 import { readSubtaskFilters } from './screens/subtasks/filters.ts'
 import { readTaskFilters } from './screens/tasks/filters.ts'
@@ -47,6 +48,12 @@ const auditRoute = createRoute({
   validateSearch: readAuditFilters,
   component: lazyRouteComponent(() => import('./screens/audit/audit.tsx'), 'Audit'),
 })
+const deliveriesRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/deliveries',
+  validateSearch: readDeliveryFilters,
+  component: lazyRouteComponent(() => import('./screens/deliveries/deliveries.tsx'), 'Deliveries'),
+})
 const guidesRoute = createRoute({
   getParentRoute: () => root,
   path: '/guides',
@@ -72,6 +79,8 @@ const routeTree = root.addChildren([
   route('/evaluations', () => import('./screens/evaluations/evaluations.tsx'), 'Evaluations'),
   route('/settings', () => import('./screens/settings/settings.tsx'), 'Settings'),
   route('/webhooks', () => import('./screens/webhooks/webhooks.tsx'), 'Webhooks'),
+  deliveriesRoute,
+  route('/deliveries/$id', () => import('./screens/deliveries/delivery.tsx'), 'DeliveryScreen'),
   route('/usage', () => import('./screens/usage/usage.tsx'), 'Usage'),
   route('/questions', () => import('./screens/questions/questions.tsx'), 'Questions'),
 ])

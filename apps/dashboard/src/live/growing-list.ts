@@ -20,7 +20,13 @@ export interface GrowingList<Item> {
 }
 
 /** A list, newest first, that grows at its end as a person scrolls and at its head as events arrive. */
-export function useGrowingList<Item>(queryKey: QueryKey, list: () => List<Item>, idOf: (item: Item) => string): GrowingList<Item> {
+export function useGrowingList<Item>(
+  queryKey: QueryKey,
+  list: () => List<Item>,
+  idOf: (item: Item) => string,
+  /** For what changes without an event: when to read the list again, in milliseconds from now; false to wait for events. */
+  readAgainMs: (items: readonly Item[]) => number | false = () => false,
+): GrowingList<Item> {
   const client = useQueryClient()
   const [isLoadingMore, setLoadingMore] = useState(false)
   const query = useQuery<Loaded<Item>>({
@@ -28,6 +34,7 @@ export function useGrowingList<Item>(queryKey: QueryKey, list: () => List<Item>,
     queryFn: () => readHead(list(), client.getQueryData<Loaded<Item>>(queryKey), idOf),
     // Comparing a hundred thousand rows with those before takes longer than showing the few that are visible.
     structuralSharing: false,
+    refetchInterval: ({ state: { data } }) => readAgainMs(data?.items ?? []),
   })
   const cursor = query.data?.cursor ?? null
   const loadMore = useCallback(async () => {

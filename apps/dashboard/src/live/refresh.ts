@@ -66,7 +66,8 @@ export function keepFresh(client: QueryClient): () => void {
 /** The queries that an event may have changed. */
 function keysOf({ type, subject, data }: Event): QueryKey[] {
   const [noun = ''] = type.split('.')
-  const found: QueryKey[] = [keys.list(subject.kind), keys.one(subject.kind, subject.id), keys.list('event')]
+  // Any event may be delivered to somebody.
+  const found: QueryKey[] = [keys.list(subject.kind), keys.one(subject.kind, subject.id), keys.list('event'), keys.list('delivery')]
   if (noun !== subject.kind) found.push([noun])
   // What belongs to a task changes with its subtasks, and a schedule with those that it starts.
   for (const [field, kind] of [

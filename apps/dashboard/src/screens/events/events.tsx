@@ -1,5 +1,4 @@
 import type { Event } from '@muster/client'
-import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Empty } from '../../design/empty.tsx'
 import { JsonBlock } from '../../design/json-block.tsx'
@@ -7,6 +6,7 @@ import { Page, Panel } from '../../design/panel.tsx'
 import { Time } from '../../design/time.tsx'
 import { VirtualList } from '../../design/virtual-list.tsx'
 import { followLive } from '../../live/events.ts'
+import { SubjectLink } from './subject-link.tsx'
 
 /** Older events than these leave the page; the log keeps them. */
 const KEPT = 5_000
@@ -71,15 +71,7 @@ function EventRow({ event }: { event: Event }) {
         <button type="button" className="link grow" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {event.type}
         </button>
-        {event.subject.kind === 'subtask' ? (
-          <Link to="/subtasks/$id" params={{ id: event.subject.id }}>
-            subtask {event.subject.id.slice(-6)}
-          </Link>
-        ) : (
-          <span className="meta">
-            {event.subject.kind} {event.subject.id.slice(-6)}
-          </span>
-        )}
+        <SubjectLink subject={event.subject} />
         <span className="meta wide-only">{event.actor.id}</span>
         <Time at={event.at} />
       </div>

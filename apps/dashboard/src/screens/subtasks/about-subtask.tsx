@@ -30,6 +30,11 @@ export function AboutSubtask({ subtask }: { subtask: Subtask }) {
                 </Link>
               ),
             Attempt: `${subtask.attempt}, ${subtask.failures} of ${subtask.max_attempts} failures`,
+            Deliveries: (
+              <Link to="/deliveries" search={{ subject: subtask.id }}>
+                of its events
+              </Link>
+            ),
             Created: <Time at={subtask.created_at} />,
             Took: <Elapsed from={subtask.started_at} until={subtask.completed_at} />,
             Waited: subtask.waited_ms > 0 ? duration(subtask.waited_ms) : undefined,

@@ -1,7 +1,7 @@
 import { Tabs } from '@base-ui/react/tabs'
 import type { Task } from '@muster/client'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
@@ -104,6 +104,11 @@ function Details({ task }: { task: Task }) {
                 'Parent session': task.parent_session_id ?? undefined,
                 Review: task.review,
                 'Last error': task.last_error ?? undefined,
+                Deliveries: (
+                  <Link to="/deliveries" search={{ subject: task.id }}>
+                    of its events
+                  </Link>
+                ),
                 Created: <Time at={task.created_at} />,
                 Changed: <Time at={task.updated_at} />,
                 Id: <code>{task.id}</code>,

@@ -1,26 +1,25 @@
 import type { BodyOf, OutputOf } from '@muster/client'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
 import { CodeBlock } from '../../design/code-block.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
-import { Expandable } from '../../design/expandable.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
 import { showError, toasts } from '../../design/toasts.tsx'
 import { muster } from '../../muster.ts'
-import { Deliveries } from './deliveries.tsx'
 
 type Webhook = OutputOf<'listWebhooks'>['items'][number]
 
 const webhooksQuery = queryOptions({ queryKey: ['webhooks', 'list'], queryFn: () => muster.call('listWebhooks', { query: { limit: 200 } }) })
 
-/** Programs that events are pushed to, and what became of each delivery. */
+/** Programs that events are pushed to. */
 export function Webhooks() {
   const query = useQuery(webhooksQuery)
   return (
-    <Page title="Webhooks">
+    <Page title="Webhooks" actions={<Link to="/deliveries">All deliveries</Link>}>
       <div className="stack">
         <NewWebhook />
         <Loaded query={query}>
@@ -72,9 +71,11 @@ function WebhookCard({ webhook }: { webhook: Webhook }) {
         <p className="hint">
           {webhook.events.join(', ')} {webhook.disabled_reason !== null && `– disabled: ${webhook.disabled_reason}`}
         </p>
-        <Expandable summary="Deliveries">
-          <Deliveries webhookId={webhook.id} />
-        </Expandable>
+        <p>
+          <Link to="/deliveries" search={{ receiver_id: webhook.id }}>
+            Deliveries
+          </Link>
+        </p>
       </div>
     </Panel>
   )

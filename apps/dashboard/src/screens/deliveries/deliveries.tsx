@@ -1,0 +1,128 @@
+import type { EventDeliverySummary } from '@muster/client'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { Badge } from '../../design/badge.tsx'
+import { Button } from '../../design/button.tsx'
+import { curlLine, Empty } from '../../design/empty.tsx'
+import { Loaded } from '../../design/loaded.tsx'
+import { Page, Panel } from '../../design/panel.tsx'
+import { duration, Time } from '../../design/time.tsx'
+import { VirtualList } from '../../design/virtual-list.tsx'
+import { useGrowingList } from '../../live/growing-list.ts'
+import { keys } from '../../live/refresh.ts'
+import { muster } from '../../muster.ts'
+import { DELIVERY_STATUSES, type DeliveryFilters, RECEIVER_KINDS } from './filters.ts'
+import { nextAttemptMs } from './queries.ts'
+
+const route = getRouteApi('/deliveries')
+const idOf = ({ id }: EventDeliverySummary) => id
+
+/** What was sent to webhooks, callbacks and channels, newest first, with filters in the address. */
+export function Deliveries() {
+  const filters = route.useSearch()
+  const list = useCallback(() => muster.deliveries.list({ ...filters, limit: 200 }), [filters])
+  const deliveries = useGrowingList(keys.list('delivery', filters), list, idOf, nextAttemptMs)
+  return (
+    <Page title="Deliveries" actions={<Link to="/webhooks">Webhooks</Link>}>
+      <div className="stack">
+        <Filters filters={filters} />
+        <Panel title="Newest first" count={`${deliveries.items.length.toLocaleString('en')}${deliveries.hasMore ? '+' : ''}`} isFlush>
+          <Loaded query={deliveries.query}>
+            {() =>
+              deliveries.items.length === 0 ? (
+                <NoDeliveries isFiltered={Object.keys(filters).length > 0} />
+              ) : (
+                <VirtualList label="Deliveries" items={deliveries.items} idOf={idOf} onEnd={deliveries.loadMore}>
+                  {(delivery) => <Row delivery={delivery} />}
+                </VirtualList>
+              )
+            }
+          </Loaded>
+        </Panel>
+      </div>
+    </Page>
+  )
+}
+
+function Row({ delivery }: { delivery: EventDeliverySummary }) {
+  const { attempts } = delivery
+  const last = attempts.at(-1)
+  const answer = last === undefined ? 'not tried yet' : (last.error ?? `answered ${last.status}`)
+  return (
+    <div className="list-row">
+      <Badge status={delivery.status} />
+      <Link className="title" to="/deliveries/$id" params={{ id: delivery.id }}>
+        {delivery.type} <span className="hint">{delivery.ended_reason ?? answer}</span>
+      </Link>
+      <span className="meta">{delivery.receiver.kind}</span>
+      <span className="meta wide-only">{attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}</span>
+      {last !== undefined && <span className="meta wide-only">{duration(last.latency_ms)}</span>}
+      <Time at={delivery.created_at} />
+    </div>
+  )
+}
+
+function Filters({ filters }: { filters: DeliveryFilters }) {
+  const navigate = useNavigate()
+  const change = (name: keyof DeliveryFilters, value: string) => {
+    const { [name]: _, ...rest } = filters
+    void navigate({ to: '/deliveries', search: value === '' ? rest : ({ ...rest, [name]: value } as DeliveryFilters), replace: true })
+  }
+  return (
+    <div className="row">
+      <select className="input" aria-label="Receiver" value={filters.receiver_kind ?? ''} onChange={(event) => change('receiver_kind', event.target.value)}>
+        <option value="">Every receiver</option>
+        {RECEIVER_KINDS.map((kind) => (
+          <option key={kind}>{kind}</option>
+        ))}
+      </select>
+      <select className="input" aria-label="Status" value={filters.status ?? ''} onChange={(event) => change('status', event.target.value)}>
+        <option value="">Every status</option>
+        {DELIVERY_STATUSES.map((status) => (
+          <option key={status}>{status}</option>
+        ))}
+      </select>
+      <input
+        key={`subject ${filters.subject ?? ''}`}
+        className="input grow"
+        aria-label="Id of the subject"
+        placeholder="Id of a subtask, task, schedule or evaluation"
+        defaultValue={filters.subject ?? ''}
+        onBlur={(event) => event.target.value !== (filters.subject ?? '') && change('subject', event.target.value.trim())}
+        onKeyDown={(event) => event.key === 'Enter' && change('subject', event.currentTarget.value.trim())}
+      />
+      <label className="row hint">
+        Since
+        <input
+          key={`since ${filters.since ?? ''}`}
+          className="input"
+          style={{ width: 'auto' }}
+          type="datetime-local"
+          defaultValue={localTime(filters.since)}
+          onBlur={({ target: { value } }) => value !== localTime(filters.since) && change('since', value === '' ? '' : new Date(value).toISOString())}
+        />
+      </label>
+      {filters.receiver_id !== undefined && <Button onClick={() => change('receiver_id', '')}>Receiver {filters.receiver_id.slice(-6)} ×</Button>}
+    </div>
+  )
+}
+
+/** A point in time as a field for one has it: in this browser's time zone, to the minute. */
+function localTime(at: string | undefined): string {
+  const ms = Date.parse(at ?? '')
+  if (Number.isNaN(ms)) return ''
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <Empty>No delivery fits these filters.</Empty>
+  return (
+    <Empty
+      curl={curlLine('/webhooks', { url: 'https://example.com/muster', events: ['subtask.completed', 'subtask.failed'] })}
+      sdk={`await muster.call('createWebhook', { body: { url: 'https://example.com/muster', events: ['subtask.*'] } })\nfor await (const { status, type } of muster.deliveries.list()) console.log(status, type)`}
+    >
+      Each event that a <Link to="/webhooks">webhook</Link>, the callback of a subtask or task, or a channel of the project asks for is sent to it, and appears
+      here with every attempt.
+    </Empty>
+  )
+}
