@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { advanceClock, resetClock, testDatabase } from '@muster/testing'
-import { listApiKeys, revokeApiKey } from '@muster/usecases'
+import { createApiKey, listApiKeys, revokeApiKey } from '@muster/usecases'
 import Fastify from 'fastify'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -25,8 +25,8 @@ afterAll(async () => {
 
 const HOST = { host: 'muster.example' }
 
-async function signIn(scopes: Parameters<TestApi['key']>[0] = ['subtasks:read', 'subtasks:write']) {
-  const key = await api.key(scopes)
+async function signIn(scopes: Parameters<TestApi['key']>[0] = ['subtasks:read', 'subtasks:write'], given?: string) {
+  const key = given ?? (await api.key(scopes))
   const answer = await api.app.inject({ method: 'POST', url: '/ui/session', headers: HOST, payload: { key } })
   const [cookie] = answer.cookies as { name: string; value: string }[]
   return { key, answer, cookie: `${cookie?.name}=${cookie?.value}`, csrf: answer.json().csrf_token as string }
@@ -40,7 +40,7 @@ describe('the sign-in of a browser', () => {
   it('exchanges a key for a cookie that no page can read and no other site can send', async () => {
     const { answer, key } = await signIn()
     expect(answer.statusCode).toBe(200)
-    expect(answer.cookies).toMatchObject([{ name: 'muster_session', httpOnly: true, sameSite: 'Strict', secure: true, path: '/' }])
+    expect(answer.cookies).toMatchObject([{ name: '__Host-muster_session', httpOnly: true, sameSite: 'Strict', secure: true, path: '/' }])
     expect(answer.json()).toMatchObject({ mode: 'keys', signed_in: true, scopes: ['subtasks:read', 'subtasks:write'] })
     expect(answer.body + JSON.stringify(answer.headers)).not.toContain(key)
   })
@@ -52,7 +52,23 @@ describe('the sign-in of a browser', () => {
       headers: { host: '127.0.0.1:7300' },
       payload: { key: await api.key(['subtasks:read']) },
     })
+    expect(answer.cookies).toMatchObject([{ name: 'muster_session', httpOnly: true, sameSite: 'Strict' }])
     expect(answer.cookies[0]?.secure).toBeUndefined()
+  })
+
+  it('is not taken from a cookie that a sibling domain can plant', async () => {
+    const { cookie } = await signIn()
+    expect((await read(cookie.replace('__Host-', ''))).statusCode).toBe(401)
+  })
+
+  it('ends when the same browser signs in again, and stays when the other key is refused', async () => {
+    const { cookie } = await signIn()
+    const again = (key: string) => api.app.inject({ method: 'POST', url: '/ui/session', headers: { ...HOST, cookie }, payload: { key } })
+    expect((await again('mst_key_wrong')).statusCode).toBe(401)
+    expect((await read(cookie)).statusCode).toBe(200)
+    const [next] = (await again(await api.key(['subtasks:read']))).cookies as { name: string; value: string }[]
+    expect((await read(cookie)).json()).toMatchObject({ status: 401, code: 'unauthenticated' })
+    expect((await read(`${next?.name}=${next?.value}`)).statusCode).toBe(200)
   })
 
   it.each(['nonsense', `mst_key_${'A'.repeat(43)}`, 'mst_sub_x'])('401: refuses %j', async (key) => {
@@ -102,10 +118,22 @@ describe('the sign-in of a browser', () => {
     expect((await read(cookie)).json()).toMatchObject({ status: 401, detail: expect.stringContaining('revoked') })
     const session = await api.app.inject({ url: '/ui/session', headers: { ...HOST, cookie } })
     expect(session.json()).toMatchObject({ signed_in: false, reason: expect.stringContaining('revoked') })
-    expect(session.cookies[0]).toMatchObject({ name: 'muster_session', value: '' })
+    expect(session.cookies[0]).toMatchObject({ name: '__Host-muster_session', value: '' })
   })
 
-  it('ends after a week, or with its key', async () => {
+  it('ends when its key expires', async () => {
+    const { secret } = await createApiKey(api.ctx, { name: 'short', scopes: ['subtasks:read'], expiresAt: new Date(Date.now() + 3_600_000) })
+    const { cookie, answer } = await signIn([], secret)
+    expect(Date.parse(answer.json().expires_at)).toBeLessThanOrEqual(Date.now() + 3_600_000)
+    expect((await read(cookie)).statusCode).toBe(200)
+    await advanceClock(admin, '61 minutes')
+    expect((await read(cookie)).json()).toMatchObject({ status: 401, code: 'unauthenticated' })
+    const session = await api.app.inject({ url: '/ui/session', headers: { ...HOST, cookie } })
+    expect(session.json()).toMatchObject({ mode: 'keys', signed_in: false })
+    expect(session.cookies[0]).toMatchObject({ name: '__Host-muster_session', value: '' })
+  })
+
+  it('ends after a week', async () => {
     const { cookie } = await signIn()
     await advanceClock(admin, '8 days')
     expect((await read(cookie)).statusCode).toBe(401)
@@ -127,7 +155,7 @@ describe('the sign-in of a browser', () => {
     const answers = await Promise.all([renew(), renew()])
     const cookies = answers.flatMap((answer) => answer.cookies as { value: string }[])
     expect(cookies).toHaveLength(1)
-    const next = `muster_session=${cookies[0]?.value}`
+    const next = `__Host-muster_session=${cookies[0]?.value}`
     expect(answers.map((answer) => answer.json().csrf_token)).toEqual([csrf, csrf])
     expect((await read(cookie)).statusCode).toBe(200)
     expect((await write(next, { 'x-csrf-token': csrf })).statusCode).toBe(202)
@@ -139,7 +167,7 @@ describe('the sign-in of a browser', () => {
   it('stores no token', async () => {
     const { cookie } = await signIn()
     const [row] = await admin`select string_agg(row_to_json(s)::text, '') as everything from browser_sessions s`
-    expect(row?.everything).not.toContain(cookie.slice('muster_session=mst_web_'.length))
+    expect(row?.everything).not.toContain(cookie.slice('__Host-muster_session=mst_web_'.length))
   })
 })
 

@@ -88,7 +88,7 @@ function addBrowserSessions(app: FastifyInstance, deps: ApiDeps): void {
     const body = check(signInSchema, request.body, 'body', problems) as z.output<typeof signInSchema>
     if (problems.length > 0) throw validationFailed(problems)
     try {
-      const session = await signIn({ ...deps, origin: originOf(request, 'signIn') }, body.key)
+      const session = await signIn({ ...deps, origin: originOf(request, 'signIn') }, body.key, browserToken(request))
       setBrowserCookie(request, reply, session.token, session.expiresAt)
       return present(session)
     } catch (error) {

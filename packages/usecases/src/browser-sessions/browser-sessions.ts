@@ -24,9 +24,10 @@ export interface BrowserSession {
 /**
  * Exchanges an API key for a token that only a cookie holds. The session has the scopes of the key, and ends with it.
  *
+ * @param previousToken of the cookie that the browser has: its session ends, because the browser forgets the token
  * @throws DomainError `unauthenticated` if it is no valid API key
  */
-export async function signIn(deps: Deps & Pick<Ctx, 'origin'>, apiKey: string): Promise<BrowserSession & { token: string }> {
+export async function signIn(deps: Deps & Pick<Ctx, 'origin'>, apiKey: string, previousToken: string | null): Promise<BrowserSession & { token: string }> {
   if (readToken(apiKey)?.kind !== 'key')
     throw new DomainError('unauthenticated', 'This is no API key. A key begins with mst_key_; `npm run key -- create` makes one.')
   const actor = await authenticate(deps, apiKey)
@@ -36,6 +37,7 @@ export async function signIn(deps: Deps & Pick<Ctx, 'origin'>, apiKey: string): 
     return await browserSessions.insertBrowserSession(tx, { projectId: actor.projectId, id: deps.newId(), apiKeyId: actor.id, tokenHash: hash }, HOURS_MAX)
   })
   if (stored === null) throw new DomainError('unauthenticated', 'This API key is not valid any more.')
+  if (previousToken !== null) await signOut(deps, previousToken)
   const session = await findBrowserSession(deps, token)
   return { ...session, token }
 }
