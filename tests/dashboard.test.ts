@@ -366,17 +366,16 @@ describe('text of agents', () => {
     const { written, pages } = await fillHostile(system)
     const left = new Set(written)
     const wrong: Record<string, string[]> = {}
-    for (const { path, words } of pages) {
+    for (const { path, typed = {}, shows } of pages) {
       await open(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await settled(page)
-      if (words !== undefined) {
-        await page.getByLabel('Words').fill(words)
-        await page.getByText('Best first').waitFor()
-      }
+      for (const [label, text] of Object.entries(typed)) await page.getByLabel(label).fill(text)
+      if (shows !== undefined) await page.getByText(shows).waitFor()
       const found = await readScreen(page, left)
       if (found.length > 0) wrong[path] = found
     }
+    await page.evaluate('sessionStorage.clear()')
     expect(wrong).toEqual({})
     expect([...left]).toEqual([])
     expect(requested.filter((url) => !url.startsWith(system.api.address))).toEqual([])

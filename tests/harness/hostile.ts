@@ -157,7 +157,16 @@ export async function fillHostile(system: System) {
   const verdict = { id: 'x', text: text('verdict.text', 900), required: true, verdict: 'unmet', method: 'judge', evidence: text('verdict.evidence') }
   await admin`update evaluations set detail = jsonb_set(jsonb_set(detail, '{criteria}', ${admin.json([verdict])}), '{warnings}',
     ${admin.json([{ code: 'x', message: text('evaluation.warning', 900) }])}) where subtask_id = ${ended.id}`
-  return { written, pages: pagesOf({ running: running.id, ended: ended.id, failed: failed.id, task: task.id, later: later.id, delivery: delivery.id }) }
+  // Prompts of outside workers are not known here; what a runner would have sent.
+  const prompt = { system: text('prompt.system'), message: text('prompt.message'), isContinued: false, isCut: false }
+  await admin`insert into steps (project_id, subtask_id, seq, attempt, kind, content)
+    select project_id, id, -1, 1, 'prompt', ${admin.json(prompt)} from subtasks where id = ${ended.id}`
+  const forms: HostilePage[] = [
+    { path: '/subtasks/new', typed: { Instructions: text('spawn form.instructions') } },
+    { path: '/tasks/new', typed: { Title: text('task form.title', 200), 'Acceptance criteria, one a line': text('task form.criterion', 900) } },
+  ]
+  const pages = [...pagesOf({ running: running.id, ended: ended.id, failed: failed.id, task: task.id, later: later.id, delivery: delivery.id }), ...forms]
+  return { written, pages }
 }
 
 function formSchema(text: (field: string, length?: number) => string) {
@@ -175,14 +184,21 @@ function formSchema(text: (field: string, length?: number) => string) {
   }
 }
 
-/** The screens, each with what has to be typed before it shows anything. */
-function pagesOf(ids: { running: string; ended: string; failed: string; task: string; later: string; delivery: string }): { path: string; words?: string }[] {
+interface HostilePage {
+  path: string
+  /** By the name of its field. */
+  typed?: Record<string, string>
+  /** Appears once it was typed. */
+  shows?: string
+}
+
+function pagesOf(ids: { running: string; ended: string; failed: string; task: string; later: string; delivery: string }): HostilePage[] {
   return [
     ...[ids.running, ids.ended, ids.failed].map((id) => ({ path: `/subtasks/${id}` })),
     ...[ids.task, ids.later].map((id) => ({ path: `/tasks/${id}` })),
     ...['/', '/subtasks', '/questions', '/tasks', '/schedules', '/evaluations', '/subagents', '/guides', '/events'].map((path) => ({ path })),
     { path: `/deliveries/${ids.delivery}` },
-    { path: '/memory', words: 'hostile' },
+    { path: '/memory', typed: { Words: 'hostile' }, shows: 'Best first' },
     ...['/webhooks', '/deliveries', '/usage', '/workers', '/audit', '/settings'].map((path) => ({ path })),
   ]
 }
