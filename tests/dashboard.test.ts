@@ -33,6 +33,7 @@ async function spawn(task: string, runner: string, more: { metadata?: unknown; s
   await shown.waitForURL(/subtasks\/[0-9a-f-]{36}/)
   return /[0-9a-f-]{36}/.exec(shown.url())?.[0] ?? ''
 }
+const focused = () => page.evaluate('document.activeElement.localName')
 const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
 
 beforeAll(async () => {
@@ -312,14 +313,21 @@ describe('through the page alone', () => {
   it('a question is answered by keyboard alone, and the run goes on', async () => {
     await open('/')
     const id = await spawn('Paint the house.', 'ask', { session: 'painter', attempts: 5 })
-    await open('/questions')
-    const answer = page.getByLabel('Answer', { exact: true })
-    await answer.focus()
+    await page.getByRole('heading', { name: 'Asks' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByPlaceholder(/Go to a screen/).waitFor()
+    await page.keyboard.type('questions')
+    await page.keyboard.press('Enter')
+    await heading('Questions')
+    await expect.poll(() => focused()).toBe('h1')
+    await page.getByLabel('Answer', { exact: true }).waitFor()
+    for (let stops = 0; stops < 10 && (await focused()) !== 'textarea'; stops += 1) await page.keyboard.press('Tab')
     await page.keyboard.type('Blue')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     expect(await system.client.ended(id)).toMatchObject({ status: 'completed', result: expect.stringContaining('Blue') })
     await seen('Nothing waits for a person.')
+    expect(await page.evaluate('document.querySelector("main").contains(document.activeElement)')).toBe(true)
   })
 
   it('a form of a schema is answered, and an approval with changed arguments permits only those', async () => {
@@ -453,6 +461,32 @@ describe('access', () => {
     await page.getByPlaceholder(/Go to a screen/).fill('usage')
     await page.keyboard.press('Enter')
     await heading('Usage')
+  })
+})
+
+describe('the focus', () => {
+  it('goes to the heading of the next screen, back to the button of a dialog, and to the row beside one that is deleted', async () => {
+    await open('/webhooks')
+    for (const path of ['one', 'two']) {
+      await page.getByLabel('URL').fill(`https://example.com/${path}`)
+      await page.getByRole('button', { name: 'Create webhook' }).click()
+      await page.getByRole('region', { name: path }).waitFor()
+    }
+    await page.getByRole('region', { name: 'two' }).getByRole('button', { name: 'Delete' }).press('Enter')
+    await page.getByRole('region', { name: 'two' }).waitFor({ state: 'detached' })
+    await expect.poll(() => page.evaluate('document.activeElement.className')).toBe('panel')
+    await page.getByRole('region', { name: 'one' }).getByRole('button', { name: 'Delete' }).press('Enter')
+    await page.getByRole('region', { name: 'one' }).waitFor({ state: 'detached' })
+    await page.getByRole('navigation').getByRole('link', { name: 'Workers' }).press('Enter')
+    await heading('Workers')
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Workers')
+    expect(await page.title()).toBe('Workers · Muster')
+    const drain = page.getByRole('button', { name: 'Drain' }).first()
+    await drain.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Drain')
   })
 })
 

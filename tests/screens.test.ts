@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildDashboard } from '../scripts/system/dashboard.ts'
 import { findAccessibilityProblems, openBrowser, openPage, settled } from './harness/browser.ts'
+import { findKeyboardProblems } from './harness/keyboard.ts'
 import { fillShowcase, type Showcase } from './harness/showcase.ts'
 import { type System, startSystem } from './harness/system.ts'
 
@@ -65,13 +66,15 @@ const SCREENS: [name: string, path: () => string, shows: string | RegExp][] = [
   ['settings', () => '/settings', 'Settings'],
 ]
 
-it.each(SCREENS)('%s shows its content, fits both widths and keeps to WCAG 2.2 AA in both themes', async (name, path, shows) => {
+it.each(SCREENS)('%s shows its content, fits both widths, is walked with the Tab key, and keeps to WCAG 2.2 AA in both themes', async (name, path, shows) => {
   await page.setViewportSize({ width: WIDTHS[0], height: 900 })
   await page.goto(`${system.api.address}/ui${path()}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.getByText(shows).first().waitFor()
   await settled(page)
   const problems: Record<string, unknown> = {}
+  const walked = await findKeyboardProblems(page)
+  if (walked.length > 0) problems.keyboard = walked
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })
     const hidden = await page.evaluate(

@@ -6,6 +6,19 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   label?: string
 }
 
-export function Button({ kind = 'normal', label, type = 'button', ...rest }: ButtonProps) {
-  return <button className="button" data-kind={kind} data-icon={label === undefined ? undefined : ''} aria-label={label} title={label} type={type} {...rest} />
+/** While it is disabled it does nothing, but keeps the focus: the browser would take it away, and a person at the keyboard would be lost. */
+export function Button({ kind = 'normal', label, disabled = false, type = 'button', onClick, ...rest }: ButtonProps) {
+  return (
+    <button
+      className="button"
+      data-kind={kind}
+      data-icon={label === undefined ? undefined : ''}
+      aria-label={label}
+      title={label}
+      type={type}
+      aria-disabled={disabled || undefined}
+      onClick={disabled ? (event) => event.preventDefault() : onClick}
+      {...rest}
+    />
+  )
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
 
 interface PanelProps {
   title: ReactNode
@@ -26,10 +26,20 @@ export function Panel({ title, count, actions, isFlush = false, children }: Pane
 
 /** A screen: its title, its actions, its content. */
 export function Page({ title, actions, children }: { title: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${heading.current?.textContent} · Muster`
+  })
+  useEffect(() => {
+    // A person came here before there was anything to read.
+    if (document.activeElement?.localName === 'main') heading.current?.focus({ preventScroll: true })
+  }, [])
   return (
     <div className="page">
       <header className="page-head">
-        <h1>{title}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
         {actions !== undefined && <div className="actions">{actions}</div>}
       </header>
       {children}

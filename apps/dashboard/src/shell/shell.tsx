@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { CloudOff, LogOut, Moon, Search, Sun } from 'lucide-react'
-import { Fragment, lazy, Suspense, useEffect, useState } from 'react'
+import { Fragment, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { Button } from '../design/button.tsx'
 import mark from '../design/mark.svg'
 import { toggleTheme, useTheme } from '../design/theme.ts'
@@ -11,6 +11,7 @@ import { keepFresh } from '../live/refresh.ts'
 import { openQuestionsQuery } from '../screens/questions/queries.ts'
 import { type Session, sessionQuery, signOut } from '../session/session.ts'
 import { SignIn } from '../session/sign-in.tsx'
+import { focusScreen, keepFocus, useFocusOfScreen } from './focus.ts'
 import { DESTINATIONS } from './navigation.ts'
 
 const Palette = lazy(() => import('./palette.tsx'))
@@ -27,7 +28,10 @@ function SignedIn({ session }: { session: Session }) {
   const client = useQueryClient()
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   const isAway = useIsServerAway()
+  const main = useRef<HTMLElement>(null)
+  useFocusOfScreen(main)
   useEffect(() => keepFresh(client), [client])
+  useEffect(() => (main.current === null ? undefined : keepFocus(main.current)), [])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return
@@ -39,9 +43,9 @@ function SignedIn({ session }: { session: Session }) {
   }, [])
   return (
     <div className="shell">
-      <a className="skip" href="#main">
+      <button type="button" className="button skip" onClick={() => focusScreen(main.current)}>
         Skip to content
-      </a>
+      </button>
       <nav className="side" aria-label="Screens">
         <div className="side-head">
           <img src={mark} alt="" />
@@ -56,7 +60,7 @@ function SignedIn({ session }: { session: Session }) {
           {session.mode === 'keys' && <SignOutButton />}
         </div>
       </nav>
-      <main className="main" id="main">
+      <main className="main" id="main" ref={main} tabIndex={-1}>
         {isAway && (
           <div className="banner" role="status">
             <CloudOff size={16} aria-hidden />

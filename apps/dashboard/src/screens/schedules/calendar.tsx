@@ -76,15 +76,14 @@ function Day({ day, due }: { day: Date; due: readonly Due[] }) {
         </p>
       ))}
       {lines.length > SHOWN && (
-        <p
-          className="hint"
-          title={lines
-            .slice(SHOWN)
-            .map(({ text }) => text)
-            .join('\n')}
-        >
-          {lines.length - SHOWN} more
-        </p>
+        <details className="hint">
+          <summary>{lines.length - SHOWN} more</summary>
+          {lines.slice(SHOWN).map(({ key, text, title }) => (
+            <p key={key} title={title}>
+              {text}
+            </p>
+          ))}
+        </details>
       )}
     </li>
   )

@@ -89,15 +89,17 @@ function ScheduleActions({ schedule }: { schedule: Schedule }) {
       toasts.add({ title: { pause: 'Paused.', resume: 'Resumed.', trigger: 'Started a subtask.', deactivate: 'Deactivated.' }[action] }),
     onError: showError,
   })
+  const isActive = schedule.state === 'active'
   return (
     <>
       <Button onClick={() => act.mutate('trigger')}>Run now</Button>
-      {schedule.state === 'active' && <Button onClick={() => act.mutate('pause')}>Pause</Button>}
-      {schedule.state === 'paused' && <Button onClick={() => act.mutate('resume')}>Resume</Button>}
-      {(schedule.state === 'active' || schedule.state === 'paused') && (
-        <Button kind="danger" onClick={() => act.mutate('deactivate')}>
-          Deactivate
-        </Button>
+      {(isActive || schedule.state === 'paused') && (
+        <>
+          <Button onClick={() => act.mutate(isActive ? 'pause' : 'resume')}>{isActive ? 'Pause' : 'Resume'}</Button>
+          <Button kind="danger" onClick={() => act.mutate('deactivate')}>
+            Deactivate
+          </Button>
+        </>
       )}
     </>
   )

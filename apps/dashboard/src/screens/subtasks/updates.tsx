@@ -56,7 +56,7 @@ function SteerForm({ subtask }: { subtask: Subtask }) {
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (text.trim() !== '') steering.mutate()
+    if (text.trim() !== '' && !steering.isPending) steering.mutate()
   }
   return (
     <form className="panel-body stack" style={{ gap: 'var(--space-2)' }} onSubmit={submit}>
