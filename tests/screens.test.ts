@@ -25,7 +25,9 @@ let errors: string[]
 beforeAll(async () => {
   await buildDashboard(() => {})
   browser = await openBrowser()
-  system = await startSystem({ env: { SUBTASK_MAX_CONCURRENT: '20', SUBTASK_MAX_PENDING: '50', OUTBOUND_ALLOW: '127.0.0.1', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
+  system = await startSystem({
+    env: { SUBTASK_MAX_CONCURRENT: '20', SUBTASK_MAX_PENDING: '50', OUTBOUND_ALLOW: '127.0.0.1', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` },
+  })
   showcase = await fillShowcase(system)
   promptedId = (await system.client.spawn({ task: 'Count the open questions of the team, and report.', runner: 'act' })).id
   await system.client.ended(promptedId)

@@ -1,6 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from './button.tsx'
+import { Form } from './form.tsx'
 
 interface PopupProps {
   trigger: string
@@ -18,8 +19,7 @@ interface PopupProps {
 /** A button that opens a dialog with a form. The dialog holds the focus, and gives it back to the button. */
 export function Popup({ trigger, title, kind, submit = trigger, staysOpen = false, onSubmit, other, children }: PopupProps) {
   const [isOpen, setOpen] = useState(false)
-  const send = (event: FormEvent) => {
-    event.preventDefault()
+  const send = () => {
     onSubmit()
     if (!staysOpen) setOpen(false)
   }
@@ -34,20 +34,23 @@ export function Popup({ trigger, title, kind, submit = trigger, staysOpen = fals
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog">
           <Dialog.Title>{title}</Dialog.Title>
-          <form className="stack" onSubmit={send}>
+          <Form
+            submit={submit}
+            kind={kind ?? 'primary'}
+            onSubmit={send}
+            after={
+              <>
+                {other !== undefined && (
+                  <Button kind="danger" onClick={choose}>
+                    {other.label}
+                  </Button>
+                )}
+                <Dialog.Close render={<Button kind="plain" />}>Close</Dialog.Close>
+              </>
+            }
+          >
             {children}
-            <div className="row">
-              <Button kind={kind ?? 'primary'} type="submit">
-                {submit}
-              </Button>
-              {other !== undefined && (
-                <Button kind="danger" onClick={choose}>
-                  {other.label}
-                </Button>
-              )}
-              <Dialog.Close render={<Button kind="plain" />}>Close</Dialog.Close>
-            </div>
-          </form>
+          </Form>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

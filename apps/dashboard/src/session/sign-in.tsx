@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { Button } from '../design/button.tsx'
+import { useState } from 'react'
+import { Form } from '../design/form.tsx'
 import mark from '../design/mark.svg'
 import { sessionQuery, signIn } from './session.ts'
 
@@ -17,47 +17,37 @@ export function SignIn({ reason }: { reason: string | undefined }) {
       client.setQueryData(sessionQuery.queryKey, session)
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    signing.mutate()
-  }
   const problem = signing.error?.message ?? reason
   return (
     <main className="sign-in">
-      <form className="panel" onSubmit={submit}>
+      <div className="panel">
         <div className="panel-body stack">
           <div className="row">
             <img src={mark} alt="" width={28} height={28} />
             <h1>Muster</h1>
           </div>
-          <div className="field">
-            <label htmlFor="key">API key</label>
-            <input
-              id="key"
-              className="input"
-              type="password"
-              autoComplete="off"
-              placeholder="mst_key_…"
-              value={key}
-              onChange={(event) => setKey(event.target.value)}
-              aria-describedby="key-hint"
-              aria-invalid={problem !== undefined}
-              required
-            />
-            <p className="hint" id="key-hint">
-              The browser gets a cookie in exchange, and keeps no key. <code>npm run key -- create --name me --scopes admin</code> makes one.
-            </p>
-            {problem !== undefined && (
-              <p className="problem" role="alert">
-                {problem}
+          <Form submit="Sign in" onSubmit={() => signing.mutate()} isPending={signing.isPending} error={problem}>
+            <div className="field">
+              <label htmlFor="key">API key</label>
+              <input
+                id="key"
+                className="input"
+                type="password"
+                autoComplete="off"
+                placeholder="mst_key_…"
+                value={key}
+                onChange={(event) => setKey(event.target.value)}
+                aria-describedby="key-hint"
+                aria-invalid={problem !== undefined}
+                required
+              />
+              <p className="hint" id="key-hint">
+                The browser gets a cookie in exchange, and keeps no key. <code>npm run key -- create --name me --scopes admin</code> makes one.
               </p>
-            )}
-          </div>
-          <Button kind="primary" type="submit" disabled={signing.isPending}>
-            Sign in
-          </Button>
+            </div>
+          </Form>
         </div>
-      </form>
+      </div>
     </main>
   )
 }

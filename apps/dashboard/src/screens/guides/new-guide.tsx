@@ -1,8 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
-import { Button } from '../../design/button.tsx'
 import { Editor } from '../../design/editor.tsx'
 import { Expandable } from '../../design/expandable.tsx'
+import { Form } from '../../design/form.tsx'
 import { toasts } from '../../design/toasts.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import { muster } from '../../muster.ts'
@@ -27,12 +26,8 @@ function GuideForm() {
       toasts.add({ title: 'The guide is stored. The next failure that fits is announced with it.' })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    creating.mutate()
-  }
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form submit="Create guide" onSubmit={() => creating.mutate()} isPending={creating.isPending} error={creating.error}>
       <div className="field">
         <label htmlFor="guide-title">Title</label>
         <input id="guide-title" className="input" value={title} onChange={(event) => setTitle(event.target.value)} required />
@@ -42,16 +37,6 @@ function GuideForm() {
         <textarea id="guide-patterns" className="input" rows={3} value={patterns} onChange={(event) => setPatterns(event.target.value)} required />
       </div>
       <Editor label="What to do" language="markdown" value={content} onChange={setContent} />
-      {creating.error !== null && (
-        <p className="problem" role="alert">
-          {creating.error.message}
-        </p>
-      )}
-      <div>
-        <Button kind="primary" type="submit" disabled={creating.isPending}>
-          Create guide
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }

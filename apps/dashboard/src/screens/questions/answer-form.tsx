@@ -1,7 +1,9 @@
 import { MusterError, type Question } from '@muster/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../../design/button.tsx'
+import { CodeBlock } from '../../design/code-block.tsx'
+import { Form } from '../../design/form.tsx'
 import { Markdown } from '../../design/markdown.tsx'
 import { Time } from '../../design/time.tsx'
 import { toasts } from '../../design/toasts.tsx'
@@ -65,8 +67,7 @@ function Choices({ question, onSend }: AnswerProps) {
 function TextAnswer({ question, onSend }: AnswerProps) {
   const [text, setText] = useDraft(`answer-${question.id}`)
   const [problem, setProblem] = useState<string>()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (question.schema === null) return onSend({ answer: text })
     try {
       onSend({ answer: JSON.parse(text) as unknown })
@@ -75,19 +76,9 @@ function TextAnswer({ question, onSend }: AnswerProps) {
     }
   }
   return (
-    <form className="stack tight" onSubmit={submit}>
-      {question.schema !== null && <pre className="code">{JSON.stringify(question.schema, null, 2)}</pre>}
+    <Form submit="Answer" onSubmit={submit} error={problem} isTight>
+      {question.schema !== null && <CodeBlock text={JSON.stringify(question.schema, null, 2)} />}
       <textarea className="input" aria-label="Answer" value={text} onChange={(event) => setText(event.target.value)} required />
-      {problem !== undefined && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
-      <div>
-        <Button kind="primary" type="submit">
-          Answer
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }

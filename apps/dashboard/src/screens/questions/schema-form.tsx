@@ -1,15 +1,10 @@
-import type { FormEvent } from 'react'
-import { Button } from '../../design/button.tsx'
+import { Form } from '../../design/form.tsx'
 import { type FormField, readFields } from './schema-fields.ts'
 
 /** The form that a JSON Schema of an answer asks for. */
 export function SchemaForm({ fields, id, onSend }: { fields: FormField[]; id: string; onSend: (answer: unknown) => void }) {
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    onSend(readFields(fields, new FormData(event.currentTarget)))
-  }
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form submit="Answer" onSubmit={(form) => onSend(readFields(fields, new FormData(form)))}>
       {fields.map((field) => (
         <div key={field.key} className="field">
           <label htmlFor={`${id}-${field.key}`}>{field.label}</label>
@@ -17,12 +12,7 @@ export function SchemaForm({ fields, id, onSend }: { fields: FormField[]; id: st
           {field.description !== undefined && <p className="hint">{field.description}</p>}
         </div>
       ))}
-      <div>
-        <Button kind="primary" type="submit">
-          Answer
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,7 +1,8 @@
 import { type BodyOf, MusterError } from '@muster/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useDeferredValue, useState } from 'react'
+import { useDeferredValue, useState } from 'react'
 import { Button } from '../../design/button.tsx'
+import { Form } from '../../design/form.tsx'
 import { Panel } from '../../design/panel.tsx'
 import { Time } from '../../design/time.tsx'
 import { toasts } from '../../design/toasts.tsx'
@@ -48,13 +49,15 @@ export function NewSchedule() {
       toasts.add({ title: 'The schedule is stored.' })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (preview.data !== undefined && shown === phrase) creating.mutate(preview.data.rule)
-  }
   return (
     <Panel title="New schedule">
-      <form className="stack" onSubmit={submit}>
+      <Form
+        submit="Create schedule"
+        onSubmit={() => preview.data !== undefined && creating.mutate(preview.data.rule)}
+        isPending={creating.isPending}
+        isReady={preview.data !== undefined && shown === phrase}
+        error={creating.error}
+      >
         <div className="row">
           <div className="field grow" style={{ minWidth: 'min(100%, 16rem)' }}>
             <label htmlFor="phrase">When</label>
@@ -85,17 +88,7 @@ export function NewSchedule() {
           <label htmlFor="schedule-task">What to do</label>
           <textarea id="schedule-task" className="input" value={task} onChange={(event) => setTask(event.target.value)} required />
         </div>
-        {creating.error !== null && (
-          <p className="problem" role="alert">
-            {creating.error.message}
-          </p>
-        )}
-        <div>
-          <Button kind="primary" type="submit" disabled={creating.isPending || preview.data === undefined}>
-            Create schedule
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Panel>
   )
 }

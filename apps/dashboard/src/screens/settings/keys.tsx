@@ -1,9 +1,10 @@
 import type { ApiKey, Scope } from '@muster/client'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
 import { CodeBlock } from '../../design/code-block.tsx'
+import { Form } from '../../design/form.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
 import { Time } from '../../design/time.tsx'
@@ -64,38 +65,28 @@ function NewKey() {
       void client.invalidateQueries(keysQuery)
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    creating.mutate()
-  }
   return (
-    <form className="panel-body stack tight" onSubmit={submit}>
-      <div className="row">
-        <input
-          className="input"
-          style={{ width: '12rem' }}
-          aria-label="Name"
-          placeholder="Name"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          required
-        />
-        <input className="input grow" aria-label="Scopes" placeholder="Scopes" value={scopes} onChange={(event) => setScopes(event.target.value)} required />
-        <Button kind="primary" type="submit" disabled={creating.isPending}>
-          Create key
-        </Button>
-      </div>
-      {creating.error !== null && (
-        <p className="problem" role="alert">
-          {creating.error.message}
-        </p>
-      )}
+    <div className="panel-body stack tight">
+      <Form submit="Create key" onSubmit={() => creating.mutate()} isPending={creating.isPending} error={creating.error} isTight>
+        <div className="row">
+          <input
+            className="input"
+            style={{ width: '12rem' }}
+            aria-label="Name"
+            placeholder="Name"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            required
+          />
+          <input className="input grow" aria-label="Scopes" placeholder="Scopes" value={scopes} onChange={(event) => setScopes(event.target.value)} required />
+        </div>
+      </Form>
       {typeof creating.data?.key === 'string' && (
         <>
           <p>Copy it now: only its hash is stored.</p>
           <CodeBlock text={creating.data.key} />
         </>
       )}
-    </form>
+    </div>
   )
 }

@@ -1,8 +1,8 @@
 import type { ProjectSettings } from '@muster/client'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { Button } from '../../design/button.tsx'
+import { useState } from 'react'
 import { Editor } from '../../design/editor.tsx'
+import { Form } from '../../design/form.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
 import { toasts } from '../../design/toasts.tsx'
@@ -45,8 +45,7 @@ function SettingsForm({ id, settings }: { id: string; settings: ProjectSettings 
       toasts.add({ title: 'The settings are stored.' })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setProblem(undefined)
     try {
       saving.mutate(JSON.parse(text) as ProjectSettings)
@@ -54,23 +53,20 @@ function SettingsForm({ id, settings }: { id: string; settings: ProjectSettings 
       setProblem('This is no JSON.')
     }
   }
-  const message = problem ?? saving.error?.message
   return (
-    <form className="stack" onSubmit={submit}>
-      <Editor label="Settings" language="json" value={text} onChange={setDraft} />
-      {message !== undefined && (
-        <p className="problem" role="alert">
-          {message}
-        </p>
-      )}
-      <div className="row">
-        <Button kind="primary" type="submit" disabled={saving.isPending || text === stored}>
-          Save
-        </Button>
+    <Form
+      submit="Save"
+      onSubmit={submit}
+      isPending={saving.isPending}
+      isReady={text !== stored}
+      error={problem ?? saving.error}
+      after={
         <a href="/docs#updateProject" target="_blank" rel="noopener noreferrer">
           What can be set
         </a>
-      </div>
-    </form>
+      }
+    >
+      <Editor label="Settings" language="json" value={text} onChange={setDraft} />
+    </Form>
   )
 }

@@ -1,9 +1,9 @@
 import type { BodyOf } from '@muster/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { Button } from '../../design/button.tsx'
+import { useState } from 'react'
 import { Expandable } from '../../design/expandable.tsx'
+import { Form } from '../../design/form.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import { muster } from '../../muster.ts'
@@ -51,17 +51,13 @@ export function NewSubtask() {
       void navigate({ to: '/subtasks/$id', params: { id } })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!spawning.isPending) spawning.mutate()
-  }
   const given = (name: keyof Choices, label: string, type: 'text' | 'number' = 'text', max?: number) => (
     <Field name={name} label={label} type={type} max={max} value={choices[name]} onChange={choose(name)} />
   )
   return (
     <Page title="New subtask">
       <Panel title="What to do">
-        <form className="stack" onSubmit={submit}>
+        <Form submit="Start subtask" onSubmit={() => spawning.mutate()} isPending={spawning.isPending} error={spawning.error}>
           <div className="field">
             <label htmlFor="subtask-task">Instructions</label>
             <textarea
@@ -70,7 +66,6 @@ export function NewSubtask() {
               rows={6}
               value={task}
               onChange={(event) => setTask(event.target.value)}
-              onKeyDown={(event) => (event.metaKey || event.ctrlKey) && event.key === 'Enter' && event.currentTarget.form?.requestSubmit()}
               maxLength={100_000}
               required
             />
@@ -102,17 +97,7 @@ export function NewSubtask() {
               </div>
             </div>
           </Expandable>
-          {spawning.error !== null && (
-            <p className="problem" role="alert">
-              {spawning.error.message}
-            </p>
-          )}
-          <div>
-            <Button kind="primary" type="submit" disabled={spawning.isPending}>
-              Start subtask
-            </Button>
-          </div>
-        </form>
+        </Form>
       </Panel>
     </Page>
   )

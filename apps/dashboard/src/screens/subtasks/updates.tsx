@@ -1,8 +1,8 @@
 import type { Subtask } from '@muster/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Badge } from '../../design/badge.tsx'
-import { Button } from '../../design/button.tsx'
+import { Form } from '../../design/form.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
 import { Time } from '../../design/time.tsx'
@@ -54,38 +54,27 @@ function SteerForm({ subtask }: { subtask: Subtask }) {
       void client.invalidateQueries(updatesQuery(subtask.id))
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (text.trim() !== '' && !steering.isPending) steering.mutate()
-  }
   return (
-    <form className="panel-body stack" style={{ gap: 'var(--space-2)' }} onSubmit={submit}>
-      <label className="visually-hidden" htmlFor="steer">
-        Say something to this run
-      </label>
-      <textarea
-        id="steer"
-        className="input"
-        placeholder="Say something to this run"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => (event.metaKey || event.ctrlKey) && event.key === 'Enter' && submit(event)}
-      />
-      {steering.error !== null && (
-        <p className="problem" role="alert">
-          {steering.error.message}
-        </p>
-      )}
-      <div className="row">
-        <label className="row hint">
-          <input type="checkbox" checked={interrupts} onChange={(event) => setInterrupts(event.target.checked)} />
-          Interrupt what it does now
+    <div className="panel-body">
+      <Form
+        submit="Send"
+        onSubmit={() => steering.mutate()}
+        isPending={steering.isPending}
+        isReady={text.trim() !== ''}
+        error={steering.error}
+        isTight
+        before={
+          <label className="row hint grow">
+            <input type="checkbox" checked={interrupts} onChange={(event) => setInterrupts(event.target.checked)} />
+            Interrupt what it does now
+          </label>
+        }
+      >
+        <label className="visually-hidden" htmlFor="steer">
+          Say something to this run
         </label>
-        <span className="grow" />
-        <Button kind="primary" type="submit" disabled={steering.isPending || text.trim() === ''}>
-          Send
-        </Button>
-      </div>
-    </form>
+        <textarea id="steer" className="input" placeholder="Say something to this run" value={text} onChange={(event) => setText(event.target.value)} />
+      </Form>
+    </div>
   )
 }

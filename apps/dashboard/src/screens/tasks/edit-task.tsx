@@ -1,8 +1,8 @@
 import { MusterError, type Task } from '@muster/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
 import { Button } from '../../design/button.tsx'
 import { Editor } from '../../design/editor.tsx'
+import { Form } from '../../design/form.tsx'
 import { Panel } from '../../design/panel.tsx'
 import { toasts } from '../../design/toasts.tsx'
 import { useDraft } from '../../design/use-draft.ts'
@@ -44,13 +44,17 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
     setStored(JSON.stringify({ base: task.revision, fields } satisfies StoredDraft))
     saving.reset()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
     <Panel title={`Edit revision ${base}`}>
-      <form className="stack" onSubmit={submit}>
+      <Form
+        submit="Save as a new revision"
+        onSubmit={() => saving.mutate()}
+        isPending={saving.isPending}
+        isReady={!isStale}
+        error={isStale ? null : saving.error instanceof SyntaxError ? 'The required outputs are no JSON: see the mark in their field.' : saving.error}
+        before={isStale && <Button onClick={goOn}>Go on with revision {task.revision}</Button>}
+        after={<Button onClick={close}>Discard</Button>}
+      >
         <div className="field">
           <label htmlFor="edit-title">Title</label>
           <input id="edit-title" className="input" value={draft.title} onChange={(event) => change({ title: event.target.value })} maxLength={256} required />
@@ -63,11 +67,6 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
         <Editor label="Required outputs, as JSON" language="json" value={draft.outputs} onChange={(outputs) => change({ outputs })} />
         <Editor label="Background" language="markdown" value={draft.background} onChange={(background) => change({ background })} />
         <BriefWarnings brief={wholeOf(draft)} />
-        {saving.error !== null && !isStale && (
-          <p className="problem" role="alert">
-            {saving.error instanceof SyntaxError ? 'The required outputs are no JSON: see the mark in their field.' : saving.error.message}
-          </p>
-        )}
         {isStale && (
           <>
             <p className="problem" role="alert">
@@ -76,14 +75,7 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
             <Revisions id={task.id} after={base} />
           </>
         )}
-        <div className="row">
-          {isStale && <Button onClick={goOn}>Go on with revision {task.revision}</Button>}
-          <Button kind="primary" type="submit" disabled={saving.isPending || isStale}>
-            Save as a new revision
-          </Button>
-          <Button onClick={close}>Discard</Button>
-        </div>
-      </form>
+      </Form>
     </Panel>
   )
 }

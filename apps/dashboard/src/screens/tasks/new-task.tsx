@@ -1,8 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
-import { Button } from '../../design/button.tsx'
 import { Editor } from '../../design/editor.tsx'
+import { Form } from '../../design/form.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import { muster } from '../../muster.ts'
@@ -24,14 +23,10 @@ export function NewTask() {
       void navigate({ to: '/tasks/$id', params: { id: task.id } })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    creating.mutate()
-  }
   return (
     <Page title="New task">
       <Panel title="Brief">
-        <form className="stack" onSubmit={submit}>
+        <Form submit="Create task" onSubmit={() => creating.mutate()} isPending={creating.isPending} error={creating.error}>
           <div className="field">
             <label htmlFor="title">Title</label>
             <input id="title" className="input" value={title} onChange={(event) => setTitle(event.target.value)} maxLength={256} required />
@@ -46,17 +41,7 @@ export function NewTask() {
             <textarea id="new-outputs" className="input" rows={3} value={outputs} onChange={(event) => setOutputs(event.target.value)} />
           </div>
           {title !== '' && instructions !== '' && <BriefWarnings brief={brief} />}
-          {creating.error !== null && (
-            <p className="problem" role="alert">
-              {creating.error.message}
-            </p>
-          )}
-          <div>
-            <Button kind="primary" type="submit" disabled={creating.isPending}>
-              Create task
-            </Button>
-          </div>
-        </form>
+        </Form>
       </Panel>
     </Page>
   )

@@ -1,7 +1,6 @@
 import type { Task } from '@muster/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
-import { Button } from '../../design/button.tsx'
+import { Form } from '../../design/form.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
 import { useDraft } from '../../design/use-draft.ts'
@@ -25,29 +24,25 @@ export function Receipts({ task, isEnded }: { task: Task; isEnded: boolean }) {
 function NoteForm({ task }: { task: Task }) {
   const [text, setText] = useDraft(`note-${task.id}`)
   const sending = useMutation({ mutationFn: () => muster.tasks.note(task.id, text), onSuccess: () => setText('') })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (text.trim() !== '') sending.mutate()
-  }
   return (
-    <form className="panel-body stack tight" onSubmit={submit}>
-      <textarea
-        className="input"
-        aria-label="A note for the assignee"
-        placeholder="A note for the assignee"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-      {sending.error !== null && (
-        <p className="problem" role="alert">
-          {sending.error.message}
-        </p>
-      )}
-      <div>
-        <Button type="submit" disabled={sending.isPending || text.trim() === ''}>
-          Send note
-        </Button>
-      </div>
-    </form>
+    <div className="panel-body">
+      <Form
+        submit="Send note"
+        kind="normal"
+        onSubmit={() => sending.mutate()}
+        isPending={sending.isPending}
+        isReady={text.trim() !== ''}
+        error={sending.error}
+        isTight
+      >
+        <textarea
+          className="input"
+          aria-label="A note for the assignee"
+          placeholder="A note for the assignee"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </Form>
+    </div>
   )
 }

@@ -1,11 +1,12 @@
 import type { BodyOf, OutputOf } from '@muster/client'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
 import { CodeBlock } from '../../design/code-block.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
+import { Form } from '../../design/form.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
 import { showError, toasts } from '../../design/toasts.tsx'
@@ -93,40 +94,37 @@ function NewWebhook() {
       void client.invalidateQueries({ queryKey: ['webhooks'] })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    creating.mutate()
-  }
   return (
     <Panel title="New webhook">
-      <form className="stack tight" onSubmit={submit}>
-        <div className="row">
-          <input
-            className="input grow"
-            type="url"
-            aria-label="URL"
-            placeholder="https://…"
-            value={url}
-            onChange={(event) => setUrl(event.target.value)}
-            required
-          />
-          <input className="input grow" aria-label="Events" placeholder="Events" value={events} onChange={(event) => setEvents(event.target.value)} required />
-          <Button kind="primary" type="submit" disabled={creating.isPending}>
-            Create webhook
-          </Button>
-        </div>
-        {creating.error !== null && (
-          <p className="problem" role="alert">
-            {creating.error.message}
-          </p>
-        )}
+      <div className="stack tight">
+        <Form submit="Create webhook" onSubmit={() => creating.mutate()} isPending={creating.isPending} error={creating.error} isTight>
+          <div className="row">
+            <input
+              className="input grow"
+              type="url"
+              aria-label="URL"
+              placeholder="https://…"
+              value={url}
+              onChange={(event) => setUrl(event.target.value)}
+              required
+            />
+            <input
+              className="input grow"
+              aria-label="Events"
+              placeholder="Events"
+              value={events}
+              onChange={(event) => setEvents(event.target.value)}
+              required
+            />
+          </div>
+        </Form>
         {typeof creating.data?.secret === 'string' && (
           <>
             <p>The secret that signs its deliveries. Copy it now: it is not shown again.</p>
             <CodeBlock text={creating.data.secret} />
           </>
         )}
-      </form>
+      </div>
     </Panel>
   )
 }
