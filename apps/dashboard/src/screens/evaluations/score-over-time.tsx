@@ -1,5 +1,5 @@
 import type { EvaluationStats } from '@muster/client'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
@@ -48,7 +48,7 @@ function ByDay() {
 }
 
 function ByGroup({ by }: { by: 'subagent' | 'criterion' }) {
-  const trend = useQuery(trendQuery(by))
+  const trend = useQuery(trendQuery(useQueryClient(), by))
   const { dataUpdatedAt: changedAt } = useQuery(statsQuery(by))
   const { refetch, dataUpdatedAt: readAt } = trend
   const isBehind = readAt > 0 && changedAt > readAt
