@@ -44,6 +44,9 @@ export async function openPage(context: BrowserContext): Promise<{ page: Page; e
 /** Everything that the screen reads has arrived. The stream of events never ends, so that the network is never idle. */
 export async function settled(page: Page): Promise<void> {
   await until('the screen has loaded', async () => (await page.getByText('Loading …').count()) === 0)
+  await until('its editors have loaded', () =>
+    page.evaluate(`[...document.querySelectorAll('.field > .label')].every((label) => label.nextElementSibling.shadowRoot)`),
+  )
 }
 
 interface Violation {

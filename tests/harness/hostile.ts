@@ -80,7 +80,7 @@ export async function fillHostile(system: System) {
     description: 'x',
   })
   // It answers with what its log shows the beginning of.
-  const receiver = await startReceiver({ status: 500, body: text('delivery.response', 1_000) })
+  const receiver = await startReceiver(client, { status: 500, body: text('delivery.response', 1_000) })
   const refused = await post<{ id: string }>('/webhooks', { url: receiver.url, events: ['subtask.failed'] })
   await post('/api-keys', { name: text('key.name', 128), scopes: ['events:read'] })
 

@@ -10,7 +10,9 @@ const COLLECT = `(() => {
     for (const element of root.querySelectorAll('*')) {
       if (element.shadowRoot) visit(element.shadowRoot)
       const isUsable = element.matches('a[href], button, input, select, textarea, summary, [contenteditable=true], [tabindex="0"]')
-      if (!isUsable || element.disabled || element.tabIndex < 0 || !element.checkVisibility({ visibilityProperty: true })) continue
+      // An editable element has no index of its own.
+      const isSkipped = element.disabled || (element.tabIndex < 0 && !element.isContentEditable)
+      if (!isUsable || isSkipped || !element.checkVisibility({ visibilityProperty: true })) continue
       found.push(element)
     }
   }
@@ -49,6 +51,8 @@ const LOOK = `(() => {
     }
     isSeen = !(cut.top && cut.bottom) && !(cut.left && cut.right)
   }
+  // A row that appeared as the list was walked.
+  if (!window.stops.includes(active) && active.closest('.virtual') !== null) window.stops.push(active)
   return { index: window.stops.indexOf(active), isSeen, name: active.outerHTML.slice(0, 160) }
 })()`
 
@@ -79,9 +83,9 @@ export async function findKeyboardProblems(page: Page): Promise<string[]> {
     else reached.push(at.index)
   }
   stops.forEach(({ name }, index) => {
-    const times = reached.filter((each) => each === index).length
-    if (times !== 1) problems.push(`reached ${times} times: ${name}`)
+    if (!reached.includes(index)) problems.push(`not reached: ${name}`)
   })
+  if (new Set(reached).size < reached.length) problems.push('some are reached twice')
   reached.forEach((index, place) => {
     const [before, stop] = [stops[reached[place - 1] ?? index], stops[index]]
     // What comes next stands to the right or below, also in the next column.

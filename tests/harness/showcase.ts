@@ -81,8 +81,8 @@ export async function fillShowcase(system: System): Promise<Showcase> {
   await client.ok('POST', '/memory/facts', {
     body: { content: 'Releases are cut on Tuesdays, by the release agent, from the branch main.', tags: ['release'] },
   })
-  const receiver = await startReceiver({ status: 204, body: '' })
-  const refusing = await startReceiver({ status: 503, body: 'The upstream is being deployed. Try again in a minute.' })
+  const receiver = await startReceiver(client, { status: 204, body: '' })
+  const refusing = await startReceiver(client, { status: 503, body: 'The upstream is being deployed. Try again in a minute.' })
   await client.ok('POST', '/webhooks', { body: { url: receiver.url, events: ['subtask.*'], description: 'The chat of the team' } })
   const alarms = await client.ok<{ id: string }>('POST', '/webhooks', { body: { url: refusing.url, events: ['subtask.failed'], description: 'Alarms' } })
   await client.ok('POST', '/webhooks', {

@@ -6,7 +6,7 @@ import { linter } from '@codemirror/lint'
 import { EditorState } from '@codemirror/state'
 import { EditorView, keymap, placeholder as shownWhenEmpty } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
-import { useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
 
 export interface EditorProps {
   /** The name of the field. */
@@ -15,6 +15,8 @@ export interface EditorProps {
   value: string
   onChange: (text: string) => void
   placeholder?: string
+  /** Whether the field that it replaces had the focus. */
+  hadFocus: RefObject<boolean>
 }
 
 const colours = HighlightStyle.define([
@@ -49,7 +51,7 @@ const LANGUAGES = {
 }
 
 /** An editor that colours and checks what is typed. The Tab key leaves it, as it leaves every other field. */
-export default function CodeMirror({ label, language, value, onChange, placeholder = '' }: EditorProps) {
+export default function CodeMirror({ label, language, value, onChange, placeholder = '', hadFocus }: EditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const changed = useRef(onChange)
@@ -81,11 +83,16 @@ export default function CodeMirror({ label, language, value, onChange, placehold
       }),
     })
     view.current = editor
+    if (hadFocus.current) {
+      editor.dispatch({ selection: { anchor: editor.state.doc.length } })
+      editor.focus()
+      hadFocus.current = false
+    }
     return () => {
       view.current = null
       editor.destroy()
     }
-  }, [label, language, placeholder])
+  }, [label, language, placeholder, hadFocus])
   useEffect(() => {
     const editor = view.current
     if (editor === null || editor.state.doc.toString() === value) return

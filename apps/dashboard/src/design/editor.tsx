@@ -1,11 +1,12 @@
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useRef } from 'react'
 import type { EditorProps } from './code-mirror.tsx'
 
 const CodeMirror = lazy(() => import('./code-mirror.tsx'))
 
 /** A field for Markdown or JSON. Until the editor has loaded, it is a plain field, and what is typed there stays. */
-export function Editor(props: EditorProps) {
+export function Editor(props: Omit<EditorProps, 'hadFocus'>) {
   const { label, value, onChange, placeholder } = props
+  const hadFocus = useRef(false)
   return (
     <div className="field">
       <span aria-hidden="true" className="label">
@@ -14,6 +15,9 @@ export function Editor(props: EditorProps) {
       <Suspense
         fallback={
           <textarea
+            ref={(field) => () => {
+              hadFocus.current = document.activeElement === field
+            }}
             className="input code"
             rows={6}
             aria-label={label}
@@ -23,7 +27,7 @@ export function Editor(props: EditorProps) {
           />
         }
       >
-        <CodeMirror {...props} />
+        <CodeMirror {...props} hadFocus={hadFocus} />
       </Suspense>
     </div>
   )

@@ -47,9 +47,10 @@ export function VirtualList<Item>({ label, items, idOf, children, rowPx = 40, on
     const element = region.current
     if (element !== null) isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 2 * rowPx
   }
+  const height = `min(${rows.getTotalSize()}px, calc(100vh - 13rem))`
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard.
-    <section className="virtual" ref={region} onScroll={noteEnd} aria-label={label} tabIndex={0}>
+    <section className="virtual" style={{ height }} ref={region} onScroll={noteEnd} aria-label={label} tabIndex={0}>
       <ul className="virtual-rows" style={{ height: rows.getTotalSize() }}>
         {visible.map((row) => (
           <li key={row.key} data-index={row.index} ref={rows.measureElement} style={{ transform: `translateY(${row.start}px)` }}>

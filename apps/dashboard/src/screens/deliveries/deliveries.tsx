@@ -8,6 +8,7 @@ import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
 import { duration, Time } from '../../design/time.tsx'
 import { VirtualList } from '../../design/virtual-list.tsx'
+import { wallClockMs } from '../../live/clock.ts'
 import { useGrowingList } from '../../live/growing-list.ts'
 import { keys } from '../../live/refresh.ts'
 import { muster } from '../../muster.ts'
@@ -54,13 +55,16 @@ function Row({ delivery }: { delivery: EventDeliverySummary }) {
       <Link className="title" to="/deliveries/$id" params={{ id: delivery.id }}>
         {delivery.type} <span className="hint">{delivery.ended_reason ?? answer}</span>
       </Link>
-      <span className="meta">{delivery.receiver.kind}</span>
+      <span className="meta wide-only">{delivery.receiver.kind}</span>
       <span className="meta wide-only">{attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}</span>
       {last !== undefined && <span className="meta wide-only">{duration(last.latency_ms)}</span>}
       <Time at={delivery.created_at} />
     </div>
   )
 }
+
+const PERIODS = { 'the last hour': 1, 'the last day': 24, 'the last week': 168 }
+const hoursAgo = (hours: number) => new Date(wallClockMs() - hours * 3_600_000).toISOString()
 
 function Filters({ filters }: { filters: DeliveryFilters }) {
   const navigate = useNavigate()
@@ -91,27 +95,20 @@ function Filters({ filters }: { filters: DeliveryFilters }) {
         onBlur={(event) => event.target.value !== (filters.subject ?? '') && change('subject', event.target.value.trim())}
         onKeyDown={(event) => event.key === 'Enter' && change('subject', event.currentTarget.value.trim())}
       />
-      <label className="row hint">
-        Since
-        <input
-          key={`since ${filters.since ?? ''}`}
-          className="input"
-          style={{ width: 'auto' }}
-          type="datetime-local"
-          defaultValue={localTime(filters.since)}
-          onBlur={({ target: { value } }) => value !== localTime(filters.since) && change('since', value === '' ? '' : new Date(value).toISOString())}
-        />
-      </label>
+      <select className="input" aria-label="Made in" value="" onChange={(event) => change('since', hoursAgo(Number(event.target.value)))}>
+        <option value="" disabled>
+          Made in
+        </option>
+        {Object.entries(PERIODS).map(([name, hours]) => (
+          <option key={name} value={hours}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {filters.since !== undefined && <Button onClick={() => change('since', '')}>Since {filters.since.slice(0, 16).replace('T', ' ')} UTC ×</Button>}
       {filters.receiver_id !== undefined && <Button onClick={() => change('receiver_id', '')}>Receiver {filters.receiver_id.slice(-6)} ×</Button>}
     </div>
   )
-}
-
-/** A point in time as a field for one has it: in this browser's time zone, to the minute. */
-function localTime(at: string | undefined): string {
-  const ms = Date.parse(at ?? '')
-  if (Number.isNaN(ms)) return ''
-  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
 function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {

@@ -74,7 +74,7 @@ function Attempts({ delivery: { attempts } }: { delivery: EventDelivery }) {
             <li key={at} className="attempt">
               <p className="attempt-head">
                 {status === null ? 'No answer' : `Answered ${status}`}
-                <span className="hint grow">{error}</span>
+                <span className="hint grow">{status === null && error}</span>
                 <span className="meta">{duration(latency_ms)}</span>
                 <Time at={at} exact />
               </p>

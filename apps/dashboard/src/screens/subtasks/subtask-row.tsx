@@ -6,7 +6,7 @@ import { Badge } from '../../design/badge.tsx'
 import { Elapsed, Time } from '../../design/time.tsx'
 import { subtaskQuery } from './queries.ts'
 
-/** One subtask in a list. It reads itself again when an event names it. */
+/** One subtask in a list. It reads itself again when an event names it. A brief one stands below the name of its status. */
 export function SubtaskRow({ subtask: listed, select, isBrief = false }: { subtask: Subtask; select?: ReactNode; isBrief?: boolean }) {
   const { data } = useQuery({ ...subtaskQuery(listed.id), initialData: listed, initialDataUpdatedAt: 0, staleTime: Number.POSITIVE_INFINITY })
   // The list may have been read after the row.
@@ -14,7 +14,7 @@ export function SubtaskRow({ subtask: listed, select, isBrief = false }: { subta
   return (
     <div className="list-row">
       {select}
-      <Badge status={subtask.status} />
+      {!isBrief && <Badge status={subtask.status} />}
       <Link className="title" to="/subtasks/$id" params={{ id: subtask.id }}>
         {firstLine(subtask.task)}
       </Link>

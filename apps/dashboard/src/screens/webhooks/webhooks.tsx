@@ -60,6 +60,9 @@ function WebhookCard({ webhook }: { webhook: Webhook }) {
   )
   const actions = (
     <>
+      <Link className="button" to="/deliveries" search={{ receiver_id: webhook.id }}>
+        Deliveries
+      </Link>
       <Button onClick={() => act.mutate('testWebhook')}>Test</Button>
       <Button kind="danger" onClick={() => act.mutate('deleteWebhook')}>
         Delete
@@ -68,16 +71,10 @@ function WebhookCard({ webhook }: { webhook: Webhook }) {
   )
   return (
     <Panel title={title} actions={actions}>
-      <div className="stack">
-        <p className="hint">
-          {webhook.events.join(', ')} {webhook.disabled_reason !== null && `– disabled: ${webhook.disabled_reason}`}
-        </p>
-        <p>
-          <Link to="/deliveries" search={{ receiver_id: webhook.id }}>
-            Deliveries
-          </Link>
-        </p>
-      </div>
+      <p className="hint">
+        {webhook.description !== null && `${webhook.description}: `}
+        {webhook.events.join(', ')} {webhook.disabled_reason !== null && `– disabled: ${webhook.disabled_reason}`}
+      </p>
     </Panel>
   )
 }
