@@ -3,9 +3,12 @@ import { createRootRouteWithContext, createRoute, createRouter, Link, lazyRouteC
 import { Page } from './design/panel.tsx'
 import { readAuditFilters } from './screens/audit/filters.ts'
 import { readDeliveryFilters } from './screens/deliveries/filters.ts'
+import { SCORES_OF } from './screens/evaluations/address.ts'
 import { readSubtaskPlace } from './screens/subtasks/address.ts'
 import { readSubtaskFilters } from './screens/subtasks/filters.ts'
+import { TASK_TABS } from './screens/tasks/address.ts'
 import { readTaskFilters } from './screens/tasks/filters.ts'
+import { USAGE_GROUPINGS } from './screens/usage/address.ts'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
@@ -54,11 +57,50 @@ const deliveriesRoute = createRoute({
   validateSearch: readDeliveryFilters,
   component: lazyRouteComponent(() => import('./screens/deliveries/deliveries.tsx'), 'Deliveries'),
 })
+/** A choice or the words of a search, as the address has them; what it does not understand is left out. */
+const readChoice =
+  <const Name extends string, Choice extends string>(name: Name, choices: readonly Choice[]) =>
+  (search: Record<string, unknown>) => {
+    const found = choices.find((each) => each === search[name])
+    return (found === undefined ? {} : { [name]: found }) as { [Key in Name]?: Choice }
+  }
+const readWords = ({ q }: Record<string, unknown>): { q?: string } => ((typeof q === 'string' || typeof q === 'number') && q !== '' ? { q: String(q) } : {})
+
+const taskRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/tasks/$id',
+  validateSearch: readChoice('tab', Object.keys(TASK_TABS) as (keyof typeof TASK_TABS)[]),
+  component: lazyRouteComponent(() => import('./screens/tasks/task.tsx'), 'TaskScreen'),
+})
+const evaluationsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/evaluations',
+  validateSearch: readChoice('by', Object.keys(SCORES_OF) as (keyof typeof SCORES_OF)[]),
+  component: lazyRouteComponent(() => import('./screens/evaluations/evaluations.tsx'), 'Evaluations'),
+})
+const usageRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/usage',
+  validateSearch: readChoice('by', USAGE_GROUPINGS),
+  component: lazyRouteComponent(() => import('./screens/usage/usage.tsx'), 'Usage'),
+})
 const guidesRoute = createRoute({
   getParentRoute: () => root,
   path: '/guides',
-  validateSearch: ({ q }: Record<string, unknown>): { q?: string } => (typeof q === 'string' && q !== '' ? { q } : {}),
+  validateSearch: readWords,
   component: lazyRouteComponent(() => import('./screens/guides/guides.tsx'), 'Guides'),
+})
+const memoryRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/memory',
+  validateSearch: readWords,
+  component: lazyRouteComponent(() => import('./screens/memory/memory.tsx'), 'Memory'),
+})
+const eventsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/events',
+  validateSearch: readWords,
+  component: lazyRouteComponent(() => import('./screens/events/events.tsx'), 'Events'),
 })
 
 const routeTree = root.addChildren([
@@ -68,20 +110,20 @@ const routeTree = root.addChildren([
   subtaskRoute,
   tasksRoute,
   route('/tasks/new', () => import('./screens/tasks/new-task.tsx'), 'NewTask'),
-  route('/tasks/$id', () => import('./screens/tasks/task.tsx'), 'TaskScreen'),
+  taskRoute,
   route('/schedules', () => import('./screens/schedules/schedules.tsx'), 'Schedules'),
   auditRoute,
-  route('/events', () => import('./screens/events/events.tsx'), 'Events'),
-  route('/memory', () => import('./screens/memory/memory.tsx'), 'Memory'),
+  eventsRoute,
+  memoryRoute,
   route('/subagents', () => import('./screens/subagents/subagents.tsx'), 'Subagents'),
   guidesRoute,
   route('/workers', () => import('./screens/workers/workers.tsx'), 'Workers'),
-  route('/evaluations', () => import('./screens/evaluations/evaluations.tsx'), 'Evaluations'),
+  evaluationsRoute,
   route('/settings', () => import('./screens/settings/settings.tsx'), 'Settings'),
   route('/webhooks', () => import('./screens/webhooks/webhooks.tsx'), 'Webhooks'),
   deliveriesRoute,
   route('/deliveries/$id', () => import('./screens/deliveries/delivery.tsx'), 'DeliveryScreen'),
-  route('/usage', () => import('./screens/usage/usage.tsx'), 'Usage'),
+  usageRoute,
   route('/questions', () => import('./screens/questions/questions.tsx'), 'Questions'),
 ])
 

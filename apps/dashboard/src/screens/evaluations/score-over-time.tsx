@@ -1,21 +1,24 @@
 import type { EvaluationStats } from '@muster/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect } from 'react'
 import { Loaded } from '../../design/loaded.tsx'
 import { Panel } from '../../design/panel.tsx'
+import { SCORES_OF } from './address.ts'
 import { statsQuery, TREND_MS, type Trend, trendQuery } from './queries.ts'
 
 const Chart = lazy(() => import('../../design/chart.tsx'))
 
-const CHOICES = { day: 'All outputs, by day', subagent: 'By sub-agent', criterion: 'By criterion' } as const
-type Choice = keyof typeof CHOICES
+const route = getRouteApi('/evaluations')
 
 /** Average scores of the last 30 days: of everything, or of the sub-agents or criteria with the most outputs. */
 export function ScoreOverTime() {
-  const [by, setBy] = useState<Choice>('day')
+  const { by = 'day' } = route.useSearch()
+  const navigate = useNavigate()
+  const setBy = (next: keyof typeof SCORES_OF) => void navigate({ to: '/evaluations', search: { by: next }, replace: true })
   const choice = (
-    <select className="input" aria-label="Scores of" value={by} onChange={(event) => setBy(event.target.value as Choice)}>
-      {Object.entries(CHOICES).map(([key, name]) => (
+    <select className="input" aria-label="Scores of" value={by} onChange={(event) => setBy(event.target.value as keyof typeof SCORES_OF)}>
+      {Object.entries(SCORES_OF).map(([key, name]) => (
         <option key={key} value={key}>
           {name}
         </option>

@@ -1,4 +1,5 @@
 import type { Event } from '@muster/client'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Empty } from '../../design/empty.tsx'
 import { JsonBlock } from '../../design/json-block.tsx'
@@ -8,13 +9,21 @@ import { VirtualList } from '../../design/virtual-list.tsx'
 import { followLive } from '../../live/events.ts'
 import { SubjectLink } from './subject-link.tsx'
 
+const route = getRouteApi('/events')
+
 /** Older events than these leave the page; the log keeps them. */
 const KEPT = 5_000
 
 /** The event log as it grows, from the moment this screen was opened. */
 export function Events() {
   const [events, setEvents] = useState<readonly Event[]>([])
-  const [filter, setFilter] = useState('')
+  const { q = '' } = route.useSearch()
+  const [filter, setFilter] = useState(q)
+  const navigate = useNavigate()
+  const change = (next: string) => {
+    setFilter(next)
+    void navigate({ to: '/events', search: next === '' ? {} : { q: next }, replace: true })
+  }
   useEffect(() => {
     let arrived: Event[] = []
     // Many events are shown at once: a page for each would be too slow.
@@ -41,7 +50,7 @@ export function Events() {
           aria-label="Filter by type or subject"
           placeholder="Filter by type or subject"
           value={filter}
-          onChange={(event) => setFilter(event.target.value)}
+          onChange={(event) => change(event.target.value)}
         />
         <Panel title="Since this screen was opened" count={shown.length} isFlush>
           {shown.length === 0 ? (

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
@@ -8,9 +8,18 @@ import { Page, Panel } from '../../design/panel.tsx'
 import { Time } from '../../design/time.tsx'
 import { muster } from '../../muster.ts'
 
+const route = getRouteApi('/memory')
+
 /** Facts that agents keep, and ended subtasks, found by their words. */
 export function Memory() {
-  const [words, setWords] = useState('')
+  const { q: given = '' } = route.useSearch()
+  // The address follows the field, not the other way round: it changes a moment later, and letters typed meanwhile would be lost.
+  const [words, setWords] = useState(given)
+  const navigate = useNavigate()
+  const change = (next: string) => {
+    setWords(next)
+    void navigate({ to: '/memory', search: next === '' ? {} : { q: next }, replace: true })
+  }
   const q = useDeferredValue(words.trim())
   const query = useQuery({
     queryKey: ['memory', 'search', q],
@@ -27,7 +36,7 @@ export function Memory() {
           aria-label="Words"
           placeholder="Words of facts and ended work"
           value={words}
-          onChange={(event) => setWords(event.target.value)}
+          onChange={(event) => change(event.target.value)}
         />
         {q === '' ? (
           <Panel title="Search">

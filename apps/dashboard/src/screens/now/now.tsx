@@ -27,6 +27,17 @@ const dueQuery = queryOptions({
   },
 })
 
+/** Workers write no events, but what takes or frees a slot does. */
+const slotsQuery = queryOptions({
+  queryKey: keys.list('subtask', 'slots'),
+  queryFn: async () => {
+    const { items } = await muster.call('listWorkers', {})
+    const working = items.filter(({ drain }) => drain === null)
+    return { free: sum(working.map(({ capacity, running }) => Math.max(0, capacity - running))), all: sum(working.map(({ capacity }) => capacity)) }
+  },
+})
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0)
+
 /** What happens now: what needs a person first, then what runs, waits, fails and comes next. */
 export function Now() {
   const running = useQuery(subtasksOfStatusQuery('running', READ))
@@ -35,6 +46,7 @@ export function Now() {
   const failed = useQuery(subtasksOfStatusQuery('failed', SHOWN))
   const completed = useQuery(subtasksOfStatusQuery('completed', SHOWN))
   const due = useQuery(dueQuery)
+  const slots = useQuery(slotsQuery)
   const isEmpty = [running, waiting, pending, failed, completed].every(({ data }) => data?.items.length === 0)
   return (
     <Page title="Now" actions={<NewSubtaskLink />}>
@@ -44,6 +56,7 @@ export function Now() {
           <Figure name="Running" value={countOf(running)} />
           <Figure name="Waiting for an answer" value={countOf(waiting)} />
           <Figure name="Pending" value={countOf(pending)} />
+          <Figure name="Free slots" value={slots.data === undefined ? '–' : `${slots.data.free} of ${slots.data.all}`} />
           <Figure name="Schedules due" value={due.data === undefined ? '–' : String(due.data.length)} />
         </dl>
         {isEmpty ? <NothingYet /> : <Activity />}

@@ -21,7 +21,9 @@ export function SubtaskRow({ subtask: listed, select, isBrief = false }: { subta
       {!isBrief && <span className="meta wide-only">{subtask.agent_id}</span>}
       {!isBrief && <span className="meta wide-only">{subtask.runner}</span>}
       {!isBrief && subtask.evaluation !== null && <Score score={subtask.evaluation.score} />}
-      <Elapsed from={subtask.started_at} until={subtask.completed_at} />
+      <span className={isBrief ? undefined : 'wide-only'}>
+        <Elapsed from={subtask.started_at} until={subtask.completed_at} />
+      </span>
       <Time at={subtask.created_at} />
     </div>
   )
@@ -35,7 +37,7 @@ function isNewer(a: Subtask, b: Subtask): boolean {
 
 function Score({ score }: { score: number | null }) {
   return (
-    <span className="meta" title="Score of its evaluation">
+    <span className="meta wide-only" title="Score of its evaluation">
       {score === null ? '–' : score.toFixed(2)}
     </span>
   )

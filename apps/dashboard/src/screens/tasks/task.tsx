@@ -1,7 +1,7 @@
 import { Tabs } from '@base-ui/react/tabs'
 import type { Task } from '@muster/client'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
@@ -14,6 +14,7 @@ import { EvaluationPanel } from '../evaluations/evaluation-panel.tsx'
 import { EventTable } from '../events/event-table.tsx'
 import { OpenQuestions } from '../questions/open-questions.tsx'
 import { SubtaskRow } from '../subtasks/subtask-row.tsx'
+import { TASK_TABS } from './address.ts'
 import { CheckInMatrix } from './check-in-matrix.tsx'
 import { Dependencies } from './dependencies.tsx'
 import { EditTask } from './edit-task.tsx'
@@ -33,6 +34,9 @@ export function TaskScreen() {
 }
 
 function Details({ task }: { task: Task }) {
+  const { tab = 'receipts' } = route.useSearch()
+  const navigate = useNavigate()
+  const open = (next: keyof typeof TASK_TABS) => void navigate({ to: '/tasks/$id', params: { id: task.id }, search: { tab: next }, replace: true })
   const [isEditing, setEditing] = useState(false)
   const isEnded = task.completed_at !== null || task.status === 'failed' || task.status === 'cancelled'
   const title = (
@@ -62,15 +66,13 @@ function Details({ task }: { task: Task }) {
               </div>
             </Panel>
           )}
-          <Tabs.Root defaultValue="receipts">
+          <Tabs.Root value={tab} onValueChange={open}>
             <Tabs.List className="tabs">
-              <Tabs.Tab value="receipts">Updates and receipts</Tabs.Tab>
-              <Tabs.Tab value="revisions">Revisions</Tabs.Tab>
-              <Tabs.Tab value="verdicts">Verdicts</Tabs.Tab>
-              <Tabs.Tab value="runs">Subtasks</Tabs.Tab>
-              <Tabs.Tab value="check-ins">Check-ins</Tabs.Tab>
-              <Tabs.Tab value="checks">Checks</Tabs.Tab>
-              <Tabs.Tab value="history">History</Tabs.Tab>
+              {Object.entries(TASK_TABS).map(([value, name]) => (
+                <Tabs.Tab key={value} value={value}>
+                  {name}
+                </Tabs.Tab>
+              ))}
             </Tabs.List>
             <Tabs.Panel value="receipts">
               <Receipts task={task} isEnded={isEnded} />

@@ -1,6 +1,7 @@
 import type { UsageGroup, UsageGrouping } from '@muster/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { curlLine, Empty } from '../../design/empty.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
@@ -8,20 +9,23 @@ import { TableScroll } from '../../design/table-scroll.tsx'
 import { duration } from '../../design/time.tsx'
 import { keys } from '../../live/refresh.ts'
 import { muster } from '../../muster.ts'
+import { USAGE_GROUPINGS } from './address.ts'
+
+const route = getRouteApi('/usage')
 
 const Chart = lazy(() => import('../../design/chart.tsx'))
-
-const GROUPINGS = ['day', 'agent', 'model', 'runner', 'task'] as const satisfies UsageGrouping[]
 
 const usageQuery = (by: UsageGrouping) => queryOptions({ queryKey: keys.list('subtask', 'usage', by), queryFn: () => muster.usage({ by }) })
 
 /** Tokens, cost, time and runs of ended work. */
 export function Usage() {
-  const [by, setBy] = useState<UsageGrouping>('day')
+  const { by = 'day' } = route.useSearch()
+  const navigate = useNavigate()
+  const setBy = (next: (typeof USAGE_GROUPINGS)[number]) => void navigate({ to: '/usage', search: { by: next }, replace: true })
   const query = useQuery(usageQuery(by))
   const choice = (
-    <select className="input" aria-label="Sum by" value={by} onChange={(event) => setBy(event.target.value as UsageGrouping)}>
-      {GROUPINGS.map((each) => (
+    <select className="input" aria-label="Sum by" value={by} onChange={(event) => setBy(event.target.value as (typeof USAGE_GROUPINGS)[number])}>
+      {USAGE_GROUPINGS.map((each) => (
         <option key={each} value={each}>
           By {each}
         </option>

@@ -1,6 +1,7 @@
 import type { DrainMode, OutputOf } from '@muster/client'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Badge } from '../../design/badge.tsx'
+import { curlLine, Empty } from '../../design/empty.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
 import { Popup } from '../../design/popup.tsx'
@@ -28,9 +29,7 @@ export function Workers() {
     <Page title="Workers" actions={readiness.data !== undefined && <Badge status={readiness.data.status} />}>
       <div className="stack">
         <Panel title="Workers" count={workers.data?.items.length} isFlush>
-          <Loaded query={workers}>
-            {({ items }) => (items.length === 0 ? <p className="empty">No worker runs: subtasks wait until one starts.</p> : <WorkerTable workers={items} />)}
-          </Loaded>
+          <Loaded query={workers}>{({ items }) => (items.length === 0 ? <NoWorkers /> : <WorkerTable workers={items} />)}</Loaded>
         </Panel>
         <Panel title="Runners" isFlush>
           <Loaded query={runners}>
@@ -49,6 +48,18 @@ export function Workers() {
         </Panel>
       </div>
     </Page>
+  )
+}
+
+function NoWorkers() {
+  return (
+    <Empty
+      curl={curlLine('/subtasks/claim', { runner: 'external', worker_id: 'me', lease_seconds: 60 })}
+      sdk={`muster.worker('external', async (run) => ({ result: \`Done: \${run.subtask.task}\` }))`}
+    >
+      No worker process runs: subtasks wait until one starts, with <code>npm start</code> for example. A program of your own can take those of the runner{' '}
+      <code>external</code>:
+    </Empty>
   )
 }
 
@@ -83,7 +94,7 @@ function WorkerTable({ workers }: { workers: Worker[] }) {
               <td>
                 {worker.running} of {worker.capacity}
               </td>
-              <td>{worker.runners.join(', ')}</td>
+              <td style={{ minWidth: '12rem' }}>{worker.runners.join(', ')}</td>
               <td>
                 <Time at={worker.heartbeat_at} />
               </td>
