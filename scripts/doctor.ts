@@ -64,9 +64,16 @@ async function lookAtDatabase(settings: Settings): Promise<Finding> {
     return { name, state: 'unknown', detail }
   }
   try {
-    await requireUsableDatabase(configured?.appUrl ?? (await (running as NonNullable<typeof running>).urlFor('muster', 'muster')), { needsQueues: true })
-    const which = configured === undefined ? 'the embedded PostgreSQL' : 'DATABASE_URL'
-    return { name, state: 'ok', detail: `${which} answers; login, roles and migrations are those of this version` }
+    await requireUsableDatabase(configured?.appUrl ?? (await (running as NonNullable<typeof running>).urlFor('muster', 'muster')), {
+      needsQueues: true,
+      pooledUrl: configured?.pooledUrl,
+    })
+    const pooled = configured?.pooledUrl === undefined ? 'DATABASE_URL answers' : 'DATABASE_URL and DATABASE_DIRECT_URL answer'
+    return {
+      name,
+      state: 'ok',
+      detail: `${configured === undefined ? 'the embedded PostgreSQL answers' : pooled}; login, roles and migrations are those of this version`,
+    }
   } catch (error) {
     return { name, state: 'problem', detail: (error as Error).message }
   }

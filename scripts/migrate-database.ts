@@ -1,4 +1,5 @@
 import { explainDatabaseError, migrate } from '@muster/db'
+import { parseDatabaseAddress, withDatabaseName } from '@muster/domain'
 import { installQueues } from '@muster/jobs'
 
 /** The database to migrate, and its addresses. */
@@ -13,9 +14,8 @@ export type Migration = {
 /** Brings a database to this version: tables and roles first, then the queues, whose grants need those roles. */
 export async function migrateDatabase({ adminUrl, appUrl, log }: Migration): Promise<void> {
   await migrate({ adminUrl, appUrl, ...(log === undefined ? {} : { log }) })
-  const queuesUrl = new URL(adminUrl)
-  queuesUrl.pathname = new URL(appUrl).pathname
-  await installQueues(queuesUrl.href).catch((error: unknown) => {
-    throw explainDatabaseError(error, queuesUrl.href, 'MIGRATE_DATABASE_URL')
+  const queuesUrl = withDatabaseName(adminUrl, parseDatabaseAddress(appUrl).database)
+  await installQueues(queuesUrl).catch((error: unknown) => {
+    throw explainDatabaseError(error, queuesUrl, 'MIGRATE_DATABASE_URL')
   })
 }

@@ -1,6 +1,6 @@
 import { openArchive } from '@muster/archive'
 import { importArchive } from '@muster/db'
-import type { Settings } from '@muster/domain'
+import { parseDatabaseAddress, type Settings, withDatabaseName } from '@muster/domain'
 import { applyRetention, type Ctx, eraseData, exportData, previewRetention } from '@muster/usecases'
 import type { DatabaseUrls } from '../system/database.ts'
 import { asOperator } from '../system/operator.ts'
@@ -17,9 +17,7 @@ export async function runStorageCommand(
   log: (line: string) => void,
 ): Promise<object> {
   if (command.verb === 'import') {
-    const url = new URL(adminUrl)
-    url.pathname = new URL(appUrl).pathname
-    return await importArchive(url.href, openArchive(command.from, settings), log)
+    return await importArchive(withDatabaseName(adminUrl, parseDatabaseAddress(appUrl).database), openArchive(command.from, settings), log)
   }
   const fields = Object.keys(command).filter((name) => name !== 'verb')
   return await asOperator(settings, appUrl, { operation: `storage ${command.verb}`, fields }, async (operator) => {

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import type { Settings } from '@muster/domain'
+import { databaseUrls, type Settings } from '@muster/domain'
 import type { LocalPostgres } from '@muster/local-postgres'
 import { ExplainedError } from './errors.ts'
 
 /** The login and the database of API and worker on an embedded server. */
 const APP = 'muster'
 
-/** How the processes and the migrations reach the database. */
-export type DatabaseUrls = { appUrl: string; adminUrl: string }
+/** How commands and migrations reach the database: at PostgreSQL itself. The processes may use a pooler as well. */
+export type DatabaseUrls = { appUrl: string; adminUrl: string; pooledUrl?: string | undefined }
 
 /** The folder of the embedded PostgreSQL inside DATA_DIR. */
 export function postgresDir(settings: Settings): string {
@@ -27,8 +27,10 @@ export async function startEmbeddedDatabase(
 
 /** The database of `DATABASE_URL`; undefined without one. */
 export function configuredDatabase(settings: Settings): DatabaseUrls | undefined {
-  const { DATABASE_URL: appUrl, MIGRATE_DATABASE_URL: adminUrl } = settings
-  return appUrl === undefined ? undefined : { appUrl, adminUrl: adminUrl ?? appUrl }
+  const { DATABASE_URL, MIGRATE_DATABASE_URL } = settings
+  if (DATABASE_URL === undefined) return undefined
+  const { directUrl, pooledUrl } = databaseUrls({ ...settings, DATABASE_URL })
+  return { appUrl: directUrl, adminUrl: MIGRATE_DATABASE_URL ?? directUrl, pooledUrl }
 }
 
 /**
@@ -45,7 +47,7 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const configured = configuredDatabase(settings)
   if (configured !== undefined) {
-    if (purpose === 'use') await (await import('@muster/db')).requireUsableDatabase(configured.appUrl)
+    if (purpose === 'use') await (await import('@muster/db')).requireUsableDatabase(configured.appUrl, { pooledUrl: configured.pooledUrl })
     return work(configured)
   }
   const { findLocalPostgres, hasLocalDatabase } = await loadLocalPostgres()

@@ -88,7 +88,7 @@ async function openDatabase(settings: Settings, parts: Parts, { log }: SystemOut
     // The login of the processes may not change the schema. That of MIGRATE_DATABASE_URL may, so this start migrates.
     if (settings.MIGRATE_DATABASE_URL === undefined) log('using DATABASE_URL as it is; bring it to this version with: npm run migrate')
     else await (await loadMigrations()).migrateDatabase({ ...configured, log })
-    await (await import('@muster/db')).requireUsableDatabase(configured.appUrl)
+    await (await import('@muster/db')).requireUsableDatabase(configured.appUrl, { pooledUrl: configured.pooledUrl })
     return configured
   }
   log('starting PostgreSQL')
@@ -125,7 +125,7 @@ async function bringBack(parts: Parts, log: (line: string) => void): Promise<voi
 
 async function startProcesses(settings: Settings, environment: Environment, database: DatabaseUrls, parts: Parts, output: SystemOutput): Promise<string> {
   // The processes do not need the login that may change the schema.
-  const shared: Environment = { ...environment, DATABASE_URL: database.appUrl, MIGRATE_DATABASE_URL: undefined }
+  const shared: Environment = { ...environment, DATABASE_URL: database.pooledUrl ?? database.appUrl, MIGRATE_DATABASE_URL: undefined }
   // A log line of level info reports that a process is up. It must be written even if the user hides that level.
   if (QUIETER_THAN_INFO.has(settings.LOG_LEVEL)) shared.LOG_LEVEL = 'info'
   let address: string | undefined

@@ -1,6 +1,6 @@
 import { openArchive } from '@muster/archive'
 import { connect, isDatabaseUnavailable, isMissingQueue, missingFromDatabase, unavailable, whenUsable } from '@muster/db'
-import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { DEFAULT_PROJECT_ID, databaseUrls } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, findMissingQueues, type ProcessContext } from '@muster/jobs'
 import { describeRunners, findLocalCaller, missingForJudge } from '@muster/runners'
 import { type Deps, findEndedTokens, type Log, WriteWatch } from '@muster/usecases'
@@ -38,9 +38,14 @@ export interface RunningDeps extends ApiDeps {
 
 /** Composes an API process. Connects to nothing yet. */
 export function createDeps({ settings, environment, log, stopping, tracing }: Omit<ProcessContext, 'log' | 'started'> & { log: Log }): RunningDeps {
-  const url = settings.DATABASE_URL
-  const db = connect(url, { role: 'muster_app', connectionsMax: settings.API_POOL_SIZE, applicationName: 'muster-api' })
-  const dispatchDb = connect(url, { role: 'muster_dispatch', connectionsMax: DISPATCH_POOL_SIZE, applicationName: 'muster-api-dispatch' })
+  const { directUrl, pooledUrl } = databaseUrls(settings)
+  const db = connect(pooledUrl ?? directUrl, {
+    role: 'muster_app',
+    connectionsMax: settings.API_POOL_SIZE,
+    applicationName: 'muster-api',
+    isPooled: pooledUrl !== undefined,
+  })
+  const dispatchDb = connect(directUrl, { role: 'muster_dispatch', connectionsMax: DISPATCH_POOL_SIZE, applicationName: 'muster-api-dispatch' })
   const boss = createBoss(dispatchDb, {
     supervise: false,
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),
@@ -94,7 +99,7 @@ export function createDeps({ settings, environment, log, stopping, tracing }: Om
     readiness: readiness.report,
     markStarted: readiness.markStarted,
     stopping,
-    whenUsable: (work) => whenUsable(url, { signal: stopping, log }, work),
+    whenUsable: (work) => whenUsable(directUrl, { signal: stopping, log, pooledUrl }, work),
     async close() {
       await Promise.all([db.close(), dispatchDb.close()])
     },

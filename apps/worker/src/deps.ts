@@ -1,7 +1,7 @@
 import { openArchive } from '@muster/archive'
 import { connect, type Database } from '@muster/db'
 import { createChannels, createChatClient } from '@muster/deliveries'
-import type { ChatClient, Checker, Judge } from '@muster/domain'
+import { type ChatClient, type Checker, databaseUrls, type Judge } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
 import { createChecker, createJudge, createRunners, type Runner, requireSandbox, startGuard } from '@muster/runners'
 import { type Channels, type Deps, type Log, WriteWatch } from '@muster/usecases'
@@ -40,10 +40,15 @@ export interface WorkerContext extends Pick<ProcessContext, 'settings' | 'enviro
 /** Composes a worker. Connects to nothing yet. */
 export function createDeps(context: WorkerContext): WorkerDeps {
   const { settings, environment, log, tracing } = context
-  const url = settings.DATABASE_URL
-  const db = connect(url, { role: 'muster_app', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker' })
-  const dispatchDb = connect(url, { role: 'muster_dispatch', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker-dispatch' })
-  const presence = connect(url, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-worker-presence' })
+  const { directUrl, pooledUrl } = databaseUrls(settings)
+  const db = connect(pooledUrl ?? directUrl, {
+    role: 'muster_app',
+    connectionsMax: settings.WORKER_POOL_SIZE,
+    applicationName: 'muster-worker',
+    isPooled: pooledUrl !== undefined,
+  })
+  const dispatchDb = connect(directUrl, { role: 'muster_dispatch', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker-dispatch' })
+  const presence = connect(directUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-worker-presence' })
   const boss = createBoss(dispatchDb, {
     supervise: true,
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),

@@ -1,4 +1,5 @@
 import { whenUsable } from '@muster/db'
+import { databaseUrls } from '@muster/domain'
 import { runProcess } from '@muster/jobs'
 import { createDeps } from './deps.ts'
 import { startWorker } from './worker.ts'
@@ -8,7 +9,8 @@ import { requireDataDir } from './workspaces.ts'
 await runProcess('worker', process.env, async (context) => {
   const { settings, log, stopping, started } = context
   await requireDataDir(settings.DATA_DIR)
-  const running = await whenUsable(settings.DATABASE_URL, { signal: stopping, log }, async () => {
+  const { directUrl, pooledUrl } = databaseUrls(settings)
+  const running = await whenUsable(directUrl, { signal: stopping, log, pooledUrl }, async () => {
     const deps = createDeps(context)
     return { deps, worker: await startWorker(deps) }
   })

@@ -1,9 +1,10 @@
-import { DomainError } from '@muster/domain'
+import { DomainError, parseDatabaseAddress } from '@muster/domain'
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { drizzle, PostgresJsDatabase, PostgresJsSession } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { createListener, type Listen } from './listener.ts'
+import { open } from './open.ts'
 
 /** Roles of PostgreSQL: `muster_app` sees one project at a time, `muster_dispatch` the tables of the dispatch path across projects. */
 export type DatabaseRole = 'muster_app' | 'muster_dispatch'
@@ -16,12 +17,16 @@ export interface ConnectOptions {
   applicationName: string
   /** Maximum time of one statement. */
   statementTimeoutMs?: number
+  /** The address is that of a pooler, behind which each transaction may have another session of PostgreSQL. Such a pool can neither listen nor hold locks. */
+  isPooled?: boolean
 }
 
 /** A pool of connections of one role. */
 export interface Database {
   readonly role: DatabaseRole
   readonly sql: postgres.Sql
+  /** The statement with which each transaction sets its role and limits; null where the sessions have them. */
+  readonly perTransaction: string | null
   /** Listens to channels of PostgreSQL, over one more connection from the first call on. */
   readonly listen: Listen
   close(): Promise<void>
@@ -65,36 +70,36 @@ const DISPATCH_PLANS = { enable_bitmapscan: 'off' }
 
 /** Opens a pool. It connects when a connection is first needed, and again after one broke. */
 export function connect(url: string, options: ConnectOptions): Database {
+  const { isPooled = false } = options
+  const session = {
+    role: options.role,
+    statement_timeout: options.statementTimeoutMs ?? 5_000,
+    idle_in_transaction_session_timeout: 10_000,
+    // One plan fits all parameters of a statement, and planning a large one takes longer than running it.
+    plan_cache_mode: 'force_generic_plan',
+    ...(options.role === 'muster_dispatch' ? DISPATCH_PLANS : {}),
+  }
   const settings = {
     max: options.connectionsMax,
+    // A pooler may give each transaction a session in which a statement was not prepared.
+    prepare: parseDatabaseAddress(url).prepare ?? !isPooled,
     connect_timeout: 3,
     idle_timeout: 0,
     max_lifetime: null,
     // Finds a server that comes back within a second, however long it was away.
     backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 10), 1),
     keep_alive: 10,
-    onnotice: () => {},
     types: { int8: NUMBER_FROM_INT8 },
-    connection: {
-      application_name: options.applicationName,
-      role: options.role,
-      timezone: 'UTC',
-      statement_timeout: options.statementTimeoutMs ?? 5_000,
-      idle_in_transaction_session_timeout: 10_000,
-      // One plan fits all parameters of a statement, and planning a large one takes longer than running it.
-      plan_cache_mode: 'force_generic_plan',
-      ...(options.role === 'muster_dispatch' ? DISPATCH_PLANS : {}),
-    },
+    connection: { application_name: options.applicationName, timezone: 'UTC', ...(isPooled ? {} : session) },
   }
-  const open = (changed: object) =>
-    postgres(url, { ...settings, ...changed } as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as postgres.Sql
-  const sql = open({})
-  const listener = createListener((events) => open({ ...events, max: 1, fetch_types: false }))
+  const sql = open(url, settings)
+  const listener = createListener((events) => open(url, { ...settings, ...events, max: 1, fetch_types: false }))
   // Makes the pool pass times and JSON as text, as drizzle expects them.
   drizzle(sql)
   return {
     role: options.role,
     sql,
+    perTransaction: isPooled ? `select ${Object.entries(session).map(([name, value]) => `set_config('${name}', '${value}', true)`)}` : null,
     listen: listener.listen,
     close: async () => void (await Promise.all([sql.end({ timeout: 5 }), listener.close()])),
   }
@@ -113,10 +118,11 @@ export async function transaction<T>(database: Database, projectId: string | nul
   try {
     const sql = statementsOf(connection, () => isEnding, onFailure)
     const begun = sql.unsafe('begin').execute()
-    // BEGIN and the project travel with the first statements of the work, which saves two round trips. If BEGIN ever failed alone, these statements
+    // BEGIN, what a session lacks, and the project travel with the first statements of the work, which saves two round trips. If BEGIN ever failed alone, these statements
     // would see no project and change nothing; without a project they wait for it.
-    const scoped = projectId === null ? begun : sql`select set_config('muster.project_id', ${projectId}, true)`.execute()
-    if (projectId === null) await begun
+    const settled = database.perTransaction === null ? begun : sql.unsafe(database.perTransaction).execute()
+    const scoped = projectId === null ? settled : sql`select set_config('muster.project_id', ${projectId}, true)`.execute()
+    if (projectId === null) await settled
     let orm: PostgresJsDatabase | undefined
     result = await work({
       sql,
@@ -131,7 +137,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
         lasts.push(last)
       },
     })
-    if (lasts.length === 0) await Promise.all([begun, scoped])
+    if (lasts.length === 0) await Promise.all([begun, settled, scoped])
     // If our own code failed to send one, PostgreSQL would commit the others. After a tick, every promise that waits for no answer has settled.
     if (lasts.length > 0) await new Promise<void>((resolve) => process.nextTick(resolve))
     if (failures.length > 0) throw failures[0]
@@ -141,7 +147,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
     })
     // The answer to the COMMIT of a transaction in which a statement failed.
     if (command === 'ROLLBACK') throw failures[0] ?? new Error('The transaction was rolled back instead of committed.')
-    await Promise.all([begun, scoped, ...lasts])
+    await Promise.all([begun, settled, scoped, ...lasts])
   } catch (error) {
     // A lost connection has no transaction any more.
     if (!isEnding) await connection.unsafe('rollback').catch(() => {})

@@ -1,5 +1,6 @@
 import type { Archive, ArchivedRow } from '@muster/domain'
-import postgres from 'postgres'
+import type postgres from 'postgres'
+import { open } from './open.ts'
 
 const ROWS_AT_ONCE = 500
 
@@ -20,7 +21,7 @@ export interface ImportReport {
  * @throws Error if a file is damaged, or of a table that there is not
  */
 export async function importArchive(adminUrl: string, archive: Archive, log: (message: string) => void = () => {}): Promise<ImportReport> {
-  const sql = postgres(adminUrl, { max: 1, onnotice: () => {}, connection: { application_name: 'muster-import' } })
+  const sql = open(adminUrl, { max: 1, connection: { application_name: 'muster-import' } })
   const report: ImportReport = { files: 0, inserted: {}, present: 0 }
   try {
     const columns = await columnsByTable(sql)

@@ -1,4 +1,5 @@
-import postgres from 'postgres'
+import { parseDatabaseAddress, withDatabaseName } from '@muster/domain'
+import { open } from './open.ts'
 
 /**
  * The ids of all projects, for commands of an operator: the roles of the processes see one project at a time.
@@ -7,9 +8,7 @@ import postgres from 'postgres'
  * @param appUrl names the database
  */
 export async function listProjectIds(adminUrl: string, appUrl: string): Promise<string[]> {
-  const url = new URL(adminUrl)
-  url.pathname = new URL(appUrl).pathname
-  const sql = postgres(url.href, { max: 1, connect_timeout: 5, onnotice: () => {} })
+  const sql = open(withDatabaseName(adminUrl, parseDatabaseAddress(appUrl).database), { max: 1, connect_timeout: 5 })
   try {
     return (await sql<{ id: string }[]>`select id from projects order by id`).map(({ id }) => id)
   } finally {

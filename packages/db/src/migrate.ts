@@ -1,5 +1,7 @@
-import postgres from 'postgres'
+import { parseDatabaseAddress, withDatabaseName } from '@muster/domain'
+import type postgres from 'postgres'
 import { knownMigrations, migrationText, REPLACED_MIGRATIONS, SQUASHED_MIGRATIONS } from './migration-files.ts'
+import { open } from './open.ts'
 import { explainDatabaseError, placeOf, requireKnownMigrations, requireServerVersion, requireTakeover, UnusableDatabaseError } from './unusable-database.ts'
 
 const LOCK_KEY = 7300
@@ -33,7 +35,6 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 async function bringUp({ adminUrl, appUrl, log = () => {} }: MigrateOptions): Promise<void> {
-  const app = new URL(appUrl)
   const place = placeOf(appUrl)
   if (place.database === '' || place.login === '') {
     throw new UnusableDatabaseError(`DATABASE_URL names no ${place.database === '' ? 'database' : 'login'}: write postgres://user:password@host:5432/muster.`)
@@ -45,9 +46,8 @@ async function bringUp({ adminUrl, appUrl, log = () => {} }: MigrateOptions): Pr
     )
   }
   await createDatabase(adminUrl, place.database)
-  const sql = postgres(withDatabase(adminUrl, place.database), {
+  const sql = open(withDatabaseName(adminUrl, place.database), {
     max: 1,
-    onnotice: () => {},
     connection: { application_name: 'muster-migrate', lock_timeout: 10_000 },
   })
   try {
@@ -70,7 +70,7 @@ async function bringUp({ adminUrl, appUrl, log = () => {} }: MigrateOptions): Pr
     // Processes compare the applied migrations with those they know.
     await sql`grant usage on schema muster_migrations to muster_app, muster_dispatch`
     await sql`grant select on muster_migrations.applied to muster_app, muster_dispatch`
-    await allowLogin(sql, app)
+    await allowLogin(sql, appUrl)
   } finally {
     await sql.end({ timeout: 5 })
   }
@@ -93,7 +93,7 @@ async function createDatabase(adminUrl: string, databaseName: string): Promise<v
 
 /** Connects to the database of the address, or, if it is missing, to one that every server has. */
 async function openServer(adminUrl: string, fallbacks = ['postgres', 'template1']): Promise<{ sql: postgres.Sql; version: number }> {
-  const sql = postgres(adminUrl, { max: 1, connect_timeout: 5, onnotice: () => {} })
+  const sql = open(adminUrl, { max: 1, connect_timeout: 5 })
   try {
     const [server] = await sql<[{ version: number }]>`select current_setting('server_version_num')::int as version`
     return { sql, ...server }
@@ -101,7 +101,7 @@ async function openServer(adminUrl: string, fallbacks = ['postgres', 'template1'
     await sql.end({ timeout: 5 })
     const [next, ...others] = fallbacks
     if ((error as { code?: string }).code !== '3D000' || next === undefined) throw error
-    return await openServer(withDatabase(adminUrl, next), others)
+    return await openServer(withDatabaseName(adminUrl, next), others)
   }
 }
 
@@ -147,9 +147,9 @@ async function applyMigration(sql: postgres.Sql, name: string): Promise<void> {
 }
 
 /** Creates the login of the processes if it is missing, and lets it switch to the two confined roles, but not inherit them. */
-async function allowLogin(sql: postgres.Sql, app: URL): Promise<void> {
-  const { login, database } = placeOf(app.href)
-  const password = decodeURIComponent(app.password).replaceAll("'", "''")
+async function allowLogin(sql: postgres.Sql, appUrl: string): Promise<void> {
+  const { user: login, database, password: given } = parseDatabaseAddress(appUrl)
+  const password = given.replaceAll("'", "''")
   const [existing] = await sql`select from pg_roles where rolname = ${login}`
   const attributes = sql.unsafe(`login nosuperuser nobypassrls nocreaterole nocreatedb password '${password}'`)
   try {
@@ -159,10 +159,4 @@ async function allowLogin(sql: postgres.Sql, app: URL): Promise<void> {
   }
   await sql`grant connect on database ${sql(database)} to ${sql(login)}`
   for (const role of ['muster_app', 'muster_dispatch']) await sql`grant ${sql(role)} to ${sql(login)} with inherit false, set true`
-}
-
-function withDatabase(url: string, databaseName: string): string {
-  const changed = new URL(url)
-  changed.pathname = `/${encodeURIComponent(databaseName)}`
-  return changed.href
 }

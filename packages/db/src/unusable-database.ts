@@ -1,7 +1,8 @@
+import { parseDatabaseAddress } from '@muster/domain'
 import { REPLACED_MIGRATIONS, TAKEOVER_FROM } from './migration-files.ts'
 
 /** The setting that holds the address of a database, for error messages. */
-export type DatabaseVariable = 'DATABASE_URL' | 'MIGRATE_DATABASE_URL'
+export type DatabaseVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'MIGRATE_DATABASE_URL'
 
 /** Why a database cannot be used, and what to do about it. `cause` is the error of the driver, if there was one. */
 export class UnusableDatabaseError extends Error {
@@ -27,8 +28,8 @@ export interface DatabasePlace {
 }
 
 export function placeOf(url: string): DatabasePlace {
-  const { hostname, port, pathname, username } = new URL(url)
-  return { server: `${hostname}:${port || '5432'}`, database: decodeURIComponent(pathname.slice(1)), login: decodeURIComponent(username) }
+  const { host, port, database, user } = parseDatabaseAddress(url)
+  return { server: `${host.includes(':') ? `[${host}]` : host}:${port}`, database, login: user }
 }
 
 type Explain = (place: DatabasePlace & { variable: DatabaseVariable; detail: string }) => string
@@ -38,6 +39,12 @@ const unanswered: Explain = ({ server, variable }) =>
 const unknownHost: Explain = ({ server, variable }) => `The host of ${server} (${variable}) is unknown: correct ${variable}.`
 const diskFull: Explain = ({ server }) => `The disk of PostgreSQL at ${server} is full: make room on it, then try again.`
 const busy: Explain = ({ server, detail }) => `PostgreSQL at ${server} takes no connections at the moment (${detail}): try again shortly.`
+
+/** A connection without the settings that a session is to have from its start. */
+const pooled: Explain = ({ server, variable }) =>
+  variable === 'DATABASE_URL'
+    ? `DATABASE_URL leads to a connection pooler at ${server}, behind which a session keeps none of its settings: set DATABASE_DIRECT_URL to the address of PostgreSQL itself, see docs/databases.md.`
+    : `${variable} leads to a connection pooler at ${server}: set it to the address of PostgreSQL itself, see docs/databases.md.`
 
 /** Errors of PostgreSQL, the driver and the network at the start, by code. */
 const EXPLAINED: Record<string, Explain> = {
@@ -52,6 +59,9 @@ const EXPLAINED: Record<string, Explain> = {
   ENETUNREACH: unanswered,
   ETIMEDOUT: unanswered,
   ENOSPC: diskFull,
+  // Whatever PgBouncer refuses.
+  '08P01': ({ server, variable, detail }) =>
+    `The pooler or server at ${server} refuses the connection (${detail}): correct ${variable}, or the settings of that pooler.`,
   '28P01': ({ server, login, variable }) =>
     `PostgreSQL at ${server} refuses the login ${login}: the password in ${variable} is wrong, or the login does not exist (\`npm run migrate\` creates that of DATABASE_URL).`,
   '28000': ({ server, login, variable, detail }) =>
@@ -71,9 +81,16 @@ const EXPLAINED: Record<string, Explain> = {
 export function explainDatabaseError(error: unknown, url: string, variable: DatabaseVariable): unknown {
   if (!(error instanceof Error) || error instanceof UnusableDatabaseError) return error
   const { code, message } = error as Error & { code?: unknown }
+  // Without the cause: it is no outage, and no wait ends it.
+  if (message.startsWith('unsupported startup parameter')) return new UnusableDatabaseError(pooled({ ...placeOf(url), variable, detail: message }))
   const explain = typeof code === 'string' && Object.hasOwn(EXPLAINED, code) ? EXPLAINED[code] : undefined
   if (explain === undefined) return error
   return new UnusableDatabaseError(explain({ ...placeOf(url), variable, detail: message }), { cause: error })
+}
+
+/** @throws UnusableDatabaseError for a session that has not the settings with which it was opened */
+export function requireSession(hasSettings: boolean, url: string, variable: DatabaseVariable): void {
+  if (!hasSettings) throw new UnusableDatabaseError(pooled({ ...placeOf(url), variable, detail: '' }))
 }
 
 /** @throws UnusableDatabaseError for a server that is too old; `version` as `server_version_num` has it, such as 160004 */

@@ -3,6 +3,7 @@ import { isOutboundEntry } from '../core/outbound-allow.ts'
 import { isSecretsKeys } from '../core/secrets-keys.ts'
 import { retentionSchema } from '../retention/retention.ts'
 import { BACKGROUND_MCP_POLICIES } from '../subagents/spawn-policy.ts'
+import { problemOfDatabaseAddress } from './database-address.ts'
 import { mcpServersSchema } from './mcp-settings.ts'
 
 /**
@@ -95,6 +96,10 @@ const projectWeights = json.pipe(z.record(z.uuid(), z.number().min(0.01).max(1_0
 const mcpServers = json.pipe(mcpServersSchema)
 /** Whom the tool WebSearch can ask. */
 const WEB_SEARCH_PROVIDERS = ['brave', 'tavily', 'searxng'] as const
+const databaseAddress = text.superRefine((value, context) => {
+  const problem = problemOfDatabaseAddress(value)
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+})
 const baseUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host/path' })
 
 const folderList = z
@@ -137,15 +142,18 @@ const retrySeconds = commaList
 export const settingsSchema = z.object({
   HOST: text.default('127.0.0.1').describe('Address the API listens on.'),
   PORT: count(0, 65535).default(7300).describe('Port the API listens on; 0 selects a free one and prints it.'),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
+  DATABASE_URL: databaseAddress
     .optional()
     .describe(
       'Database on PostgreSQL 16 or newer, with a login that does not own the tables and cannot bypass row-level security. Absent: npm start uses its own ' +
-        'PostgreSQL, in DATA_DIR.',
+        'PostgreSQL, in DATA_DIR. See docs/databases.md.',
     ),
-  MIGRATE_DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'must look like postgres://user:password@host:5432/database' })
+  DATABASE_DIRECT_URL: databaseAddress
+    .optional()
+    .describe(
+      'The same database and login, at PostgreSQL itself. Needed if DATABASE_URL is the address of a connection pooler such as PgBouncer, because notifications, locks of sessions and the queue need a session of their own.',
+    ),
+  MIGRATE_DATABASE_URL: databaseAddress
     .optional()
     .describe(
       'The same server, with a login that may create databases and roles. Only `npm run migrate` needs it, to create the database and the login ' +
@@ -388,6 +396,9 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     ) {
       problems.push(`DEFAULT_RUNNER: ${settings.DEFAULT_RUNNER} is not one of ${BUILT_IN_RUNNER_NAMES.join(', ')} or COMMAND_RUNNERS`)
     }
+    if (settings.DATABASE_DIRECT_URL !== undefined && settings.DATABASE_URL === undefined) {
+      problems.push('DATABASE_DIRECT_URL: is of use only beside DATABASE_URL, the address of a pooler')
+    }
     if (settings.SMTP_URL !== undefined && settings.SMTP_FROM === undefined) problems.push('SMTP_FROM: is needed for SMTP_URL: the sender of e-mail')
     problems.push(...searchProblems(settings), ...sandboxProblems(settings))
     if (settings.ARCHIVE_URL?.startsWith('s3://') && !(settings.ARCHIVE_ACCESS_KEY_ID && settings.ARCHIVE_SECRET_ACCESS_KEY)) {
@@ -400,6 +411,12 @@ export function parseSettings(environment: Record<string, string | undefined>): 
 
 /** Settings of the API or of a worker, which need a database. */
 export type ProcessSettings = Settings & { DATABASE_URL: string }
+
+/** Where PostgreSQL itself is, and where a pooler is, if there is one before it. */
+export function databaseUrls(settings: Pick<ProcessSettings, 'DATABASE_URL' | 'DATABASE_DIRECT_URL'>): { directUrl: string; pooledUrl: string | undefined } {
+  const { DATABASE_URL, DATABASE_DIRECT_URL } = settings
+  return DATABASE_DIRECT_URL === undefined ? { directUrl: DATABASE_URL, pooledUrl: undefined } : { directUrl: DATABASE_DIRECT_URL, pooledUrl: DATABASE_URL }
+}
 
 /** @throws SettingsError listing every problem */
 export function parseProcessSettings(environment: Record<string, string | undefined>): ProcessSettings {
