@@ -1,5 +1,4 @@
-import { explainDatabaseError, migrate } from '@muster/db'
-import { parseDatabaseAddress, withDatabaseName } from '@muster/domain'
+import { migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 
 /** The database to migrate, and its addresses. */
@@ -13,9 +12,5 @@ export type Migration = {
 
 /** Brings a database to this version: tables and roles first, then the queues, whose grants need those roles. */
 export async function migrateDatabase({ adminUrl, appUrl, log }: Migration): Promise<void> {
-  await migrate({ adminUrl, appUrl, ...(log === undefined ? {} : { log }) })
-  const queuesUrl = withDatabaseName(adminUrl, parseDatabaseAddress(appUrl).database)
-  await installQueues(queuesUrl).catch((error: unknown) => {
-    throw explainDatabaseError(error, queuesUrl, 'MIGRATE_DATABASE_URL')
-  })
+  await migrate({ adminUrl, appUrl, installQueues, ...(log === undefined ? {} : { log }) })
 }

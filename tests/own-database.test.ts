@@ -119,8 +119,7 @@ describe('before the first migration', () => {
 
 describe('a database that cannot be used is named with what to do', () => {
   beforeAll(async () => {
-    await migrate({ adminUrl: server.adminUrl, appUrl })
-    await installQueues(changed(server.adminUrl, { pathname: '/muster' }))
+    await migrate({ adminUrl: server.adminUrl, appUrl, installQueues })
   })
 
   it('nothing listens there', async () => {

@@ -106,8 +106,7 @@ export async function openServer(folder: string, givenUrl: string | undefined, s
     },
   )
   const templateUrl = at(login, `${run}_template`)
-  await migrate({ adminUrl: server.adminUrl, appUrl: templateUrl })
-  await installQueues(at(server.adminUrl, `${run}_template`))
+  await migrate({ adminUrl: server.adminUrl, appUrl: templateUrl, installQueues })
   return bench
 }
 

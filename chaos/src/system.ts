@@ -115,9 +115,8 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
     const login = 'muster_chaos'
     const appUrl = await server.urlFor(login, 'muster')
     const adminUrl = new URL(server.adminUrl)
-    await migrate({ adminUrl: server.adminUrl, appUrl })
+    await migrate({ adminUrl: server.adminUrl, appUrl, installQueues })
     adminUrl.pathname = '/muster'
-    await installQueues(adminUrl.href)
     admin = postgres(adminUrl.href, { max: 4, connect_timeout: 3, onnotice: () => {}, backoff: () => 0.2, connection: { application_name: 'muster-chaos' } })
     await prepareClock(admin)
     const { tenants, revoking } = await createTenants(admin, appUrl)

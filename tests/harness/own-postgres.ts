@@ -28,10 +28,9 @@ export async function startOwnPostgres(disk?: SmallDisk): Promise<OwnPostgres> {
   // Commits reach the kernel, which outlives the server; only a power cut would show the difference.
   const server = await startLocalPostgres({ dataDir, settings: { fsync: 'off', ...(disk === undefined ? {} : SMALL_LOG) } })
   const appUrl = await server.urlFor('muster', 'muster')
-  await migrate({ adminUrl: server.adminUrl, appUrl })
+  await migrate({ adminUrl: server.adminUrl, appUrl, installQueues })
   const adminUrl = new URL(server.adminUrl)
   adminUrl.pathname = '/muster'
-  await installQueues(adminUrl.href)
   return {
     server,
     database: {

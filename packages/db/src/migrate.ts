@@ -16,6 +16,8 @@ export interface MigrateOptions {
   /** The address of the processes. Its database and its login are created if they are missing. */
   appUrl: string
   log?: (message: string) => void
+  /** Installs what other packages need, after the tables and over the same connection. */
+  installQueues?: (database: { sql: postgres.Sql }) => Promise<void>
 }
 
 /**
@@ -34,7 +36,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   }
 }
 
-async function bringUp({ adminUrl, appUrl, log = () => {} }: MigrateOptions): Promise<void> {
+async function bringUp({ adminUrl, appUrl, installQueues, log = () => {} }: MigrateOptions): Promise<void> {
   const place = placeOf(appUrl)
   if (place.database === '' || place.login === '') {
     throw new UnusableDatabaseError(`DATABASE_URL names no ${place.database === '' ? 'database' : 'login'}: write postgres://user:password@host:5432/muster.`)
@@ -71,6 +73,7 @@ async function bringUp({ adminUrl, appUrl, log = () => {} }: MigrateOptions): Pr
     await sql`grant usage on schema muster_migrations to muster_app, muster_dispatch`
     await sql`grant select on muster_migrations.applied to muster_app, muster_dispatch`
     await allowLogin(sql, appUrl)
+    await installQueues?.({ sql })
   } finally {
     await sql.end({ timeout: 5 })
   }

@@ -37,6 +37,10 @@ type Explain = (place: DatabasePlace & { variable: DatabaseVariable; detail: str
 const unanswered: Explain = ({ server, variable }) =>
   `PostgreSQL at ${server} (${variable}) does not answer: check that it runs there and that this machine can reach it, or correct ${variable}.`
 const unknownHost: Explain = ({ server, variable }) => `The host of ${server} (${variable}) is unknown: correct ${variable}.`
+const untrusted: Explain = ({ server, variable, detail }) =>
+  `The certificate of PostgreSQL at ${server} is not from an authority that is trusted (${detail}): name the file of its authority as sslrootcert in ${variable}. Without it, the authorities of Node.js are trusted.`
+const outOfDate: Explain = ({ server, detail }) =>
+  `The certificate of PostgreSQL at ${server} is out of date (${detail}): renew it there, or set the clock of this machine.`
 const diskFull: Explain = ({ server }) => `The disk of PostgreSQL at ${server} is full: make room on it, then try again.`
 const busy: Explain = ({ server, detail }) => `PostgreSQL at ${server} takes no connections at the moment (${detail}): try again shortly.`
 
@@ -59,6 +63,17 @@ const EXPLAINED: Record<string, Explain> = {
   ENETUNREACH: unanswered,
   ETIMEDOUT: unanswered,
   ENOSPC: diskFull,
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ server, variable, detail }) =>
+    `The certificate of PostgreSQL at ${server} is for another host (${detail}): write the name that it is for in ${variable}, or have one issued for this name.`,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  CERT_SIGNATURE_FAILURE: untrusted,
+  CERT_UNTRUSTED: untrusted,
+  CERT_HAS_EXPIRED: outOfDate,
+  CERT_NOT_YET_VALID: outOfDate,
   // Whatever PgBouncer refuses.
   '08P01': ({ server, variable, detail }) =>
     `The pooler or server at ${server} refuses the connection (${detail}): correct ${variable}, or the settings of that pooler.`,
@@ -77,12 +92,18 @@ const EXPLAINED: Record<string, Explain> = {
   '25006': ({ server }) => `PostgreSQL at ${server} is read-only: connect to its primary, or make room on its disk if that is why.`,
 }
 
+/** How Node.js says that the server ended the connection when TLS was to begin. */
+const NO_TLS = /before secure TLS connection was established/
+
 /** Turns an error of the driver into one that names the server and says what to do. Returns other errors unchanged. */
 export function explainDatabaseError(error: unknown, url: string, variable: DatabaseVariable): unknown {
   if (!(error instanceof Error) || error instanceof UnusableDatabaseError) return error
   const { code, message } = error as Error & { code?: unknown }
   // Without the cause: it is no outage, and no wait ends it.
   if (message.startsWith('unsupported startup parameter')) return new UnusableDatabaseError(pooled({ ...placeOf(url), variable, detail: message }))
+  if (NO_TLS.test(message)) {
+    return new UnusableDatabaseError(`PostgreSQL at ${placeOf(url).server} offers no TLS: switch ssl on there, or remove sslmode from ${variable}.`)
+  }
   const explain = typeof code === 'string' && Object.hasOwn(EXPLAINED, code) ? EXPLAINED[code] : undefined
   if (explain === undefined) return error
   return new UnusableDatabaseError(explain({ ...placeOf(url), variable, detail: message }), { cause: error })

@@ -2,7 +2,7 @@ import type { Database, Tx } from '@muster/db'
 import { type Db, PgBoss } from 'pg-boss'
 
 /** pg-boss over a pool. Its maintenance sends several statements with their own BEGIN and COMMIT, and needs a reserved connection for them. */
-function overPool({ sql }: Database): Db {
+export function overPool({ sql }: Pick<Database, 'sql'>): Db {
   return {
     async executeSql(text, values) {
       if (values !== undefined && values.length > 0) return { rows: await sql.unsafe(text, values as never[], { prepare: true }) }

@@ -85,8 +85,8 @@ describe('a notification', () => {
 
 describe('the queues', () => {
   it('can be installed again and again', async () => {
-    await installQueues(harness.database.adminUrl)
-    await installQueues(harness.database.adminUrl)
+    await installQueues({ sql: harness.admin })
+    await installQueues({ sql: harness.admin })
   })
 
   it('never move a run job by themselves', async () => {

@@ -1,6 +1,7 @@
-import type { Tx } from '@muster/db'
+import type { Database, Tx } from '@muster/db'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { PgBoss } from 'pg-boss'
+import { overPool } from './boss.ts'
 
 /**
  * The queue of the subtasks of one runner. Muster's workers serve all projects from one queue. Outside workers may see only one project, so each
@@ -57,10 +58,10 @@ const GRANTS = [
 /**
  * Installs pg-boss's schema and lets the processes' roles use it. Part of the migrate step; safe to repeat.
  *
- * @param adminUrl the migrated database, as the role that migrated it
+ * @param database the migrated database, as the role that migrated it
  */
-export async function installQueues(adminUrl: string): Promise<void> {
-  const boss = new PgBoss({ connectionString: adminUrl, max: 2, supervise: false, schedule: false })
+export async function installQueues(database: Pick<Database, 'sql'>): Promise<void> {
+  const boss = new PgBoss({ db: overPool(database), supervise: false, schedule: false })
   const failures: Error[] = []
   boss.on('error', (error) => failures.push(error))
   await boss.start()

@@ -32,10 +32,7 @@ export async function startTestServer(givenUrl: string | undefined): Promise<Tes
   template.password = randomBytes(24).toString('base64url')
   template.pathname = `/${login}_template`
   try {
-    await migrate({ adminUrl: server.adminUrl, appUrl: template.href })
-    const admin = new URL(server.adminUrl)
-    admin.pathname = template.pathname
-    await installQueues(admin.href)
+    await migrate({ adminUrl: server.adminUrl, appUrl: template.href, installQueues })
     await asAdmin(server.adminUrl, (sql) => sql`alter database ${sql(`${login}_template`)} with allow_connections false`)
   } catch (error) {
     await server.stop()

@@ -1,3 +1,12 @@
+/** As PostgreSQL's own clients mean them: `require` encrypts and checks nothing. */
+const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+
+export interface TlsRules {
+  mode: (typeof TLS_MODES)[number]
+  /** A file of certificates that may sign that of the server. Absent: the authorities that Node.js knows. */
+  rootCertificateFile?: string
+}
+
 /** The address of a PostgreSQL, as `DATABASE_URL` and its like have it, in its parts. */
 export interface DatabaseAddress {
   /** An IPv6 address without its brackets. */
@@ -9,6 +18,7 @@ export interface DatabaseAddress {
   database: string
   /** Whether the driver prepares its statements. Absent: what fits the address. */
   prepare?: boolean
+  tls: TlsRules
   /** Settings of PostgreSQL for each session, such as `application_name`. */
   parameters: Record<string, string>
 }
@@ -21,7 +31,7 @@ const DEFAULT_PORT = 5432
 export function parseDatabaseAddress(text: string): DatabaseAddress {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !POSTGRES.test(url.protocol)) throw new Error(FORM)
-  const { prepare, ...parameters } = Object.fromEntries(url.searchParams)
+  const { prepare, sslmode, ssl, sslrootcert, ...parameters } = Object.fromEntries(url.searchParams)
   if (prepare !== undefined && prepare !== 'true' && prepare !== 'false') throw new Error('prepare must be true or false')
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -30,8 +40,17 @@ export function parseDatabaseAddress(text: string): DatabaseAddress {
     password: decodeURIComponent(url.password),
     database: decodeURIComponent(url.pathname.slice(1)),
     ...(prepare === undefined ? {} : { prepare: prepare === 'true' }),
+    tls: parseTls(sslmode ?? (ssl === 'true' ? 'verify-full' : ssl), sslrootcert),
     parameters,
   }
+}
+
+function parseTls(mode = 'disable', rootCertificateFile?: string): TlsRules {
+  const known = TLS_MODES.find((each) => each === mode)
+  if (known === undefined) throw new Error(`sslmode must be one of ${TLS_MODES.join(', ')}`)
+  if (rootCertificateFile === undefined || rootCertificateFile === 'system') return { mode: known }
+  if (!known.startsWith('verify')) throw new Error('sslrootcert is of use only with sslmode=verify-full or verify-ca: no other mode checks the certificate')
+  return { mode: known, rootCertificateFile }
 }
 
 /** What is wrong with an address, or null. */

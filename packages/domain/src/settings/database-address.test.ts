@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { parseDatabaseAddress, problemOfDatabaseAddress, withDatabaseName } from './database-address.ts'
+
+const PLAIN = { host: 'db', port: 5432, user: 'muster', password: 'p@:/ß', database: 'my base', tls: { mode: 'disable' }, parameters: {} }
+
+describe('the address of a database', () => {
+  it.each<[string, object]>([
+    ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base', PLAIN],
+    ['postgresql://muster:p%40%3A%2F%C3%9F@db:5432/my%20base?application_name=x', { ...PLAIN, parameters: { application_name: 'x' } }],
+    ['postgres://muster:p%40%3A%2F%C3%9F@[::1]:6432/my%20base?prepare=true', { ...PLAIN, host: '::1', port: 6432, prepare: true }],
+    [
+      'postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?sslmode=verify-full&sslrootcert=/ca.pem',
+      { ...PLAIN, tls: { mode: 'verify-full', rootCertificateFile: '/ca.pem' } },
+    ],
+    ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?sslmode=verify-full&sslrootcert=system', { ...PLAIN, tls: { mode: 'verify-full' } }],
+    ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?ssl=true', { ...PLAIN, tls: { mode: 'verify-full' } }],
+  ])('%s is taken apart', (text, parts) => {
+    expect(parseDatabaseAddress(text)).toEqual(parts)
+  })
+
+  it.each([
+    ['mysql://db/muster', 'must look like postgres://user:password@host:5432/database'],
+    ['db:5432', 'must look like postgres://user:password@host:5432/database'],
+    ['postgres://db/muster?prepare=yes', 'prepare must be true or false'],
+    ['postgres://db/muster?sslmode=on', 'sslmode must be one of disable, prefer, require, verify-ca, verify-full'],
+    [
+      'postgres://db/muster?sslmode=require&sslrootcert=/ca.pem',
+      'sslrootcert is of use only with sslmode=verify-full or verify-ca: no other mode checks the certificate',
+    ],
+  ])('%s is refused with what is wrong', (text, problem) => {
+    expect(problemOfDatabaseAddress(text)).toBe(problem)
+  })
+
+  it('is that of another database with everything else as it was', () => {
+    expect(withDatabaseName('postgres://a:b@db:1/one?sslmode=require', 'x y')).toBe('postgres://a:b@db:1/x%20y?sslmode=require')
+  })
+})
