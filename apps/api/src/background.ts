@@ -6,10 +6,14 @@ import {
   type FailureReport,
   latestEventSeq,
   MAINTENANCE,
+  machineNowMs,
+  placeOf,
   readEventsAcrossProjects,
   relayOutbox,
   SAY_FOLLOWED_EVERY_MS,
   startMaintenance,
+  sweepTask,
+  taskFolders,
 } from '@muster/usecases'
 import type { RunningDeps } from './deps.ts'
 import { within } from './http/deadline.ts'
@@ -79,7 +83,9 @@ function startLoops(deps: RunningDeps): Loop[] {
   followers.watch(onFollowersChange, onFollowersChange)
   claimers.watch(runListener.wake, runListener.wake)
   waiters.watch(endListener.wake, endListener.wake)
-  const maintenance = MAINTENANCE.map((task) => startMaintenance(deps, task, report.failed(task.what)))
+  // Creating a task makes its folder on the machine of the API.
+  const folders = sweepTask(deps, taskFolders(deps, machineNowMs), () => placeOf(deps.settings.DATA_DIR, deps.newId))
+  const maintenance = [...MAINTENANCE, folders].map((task) => startMaintenance(deps, task, report.failed(task.what)))
   return [relay, crier, tailer, eventListener, runListener, endListener, ...maintenance]
 }
 

@@ -1,3 +1,5 @@
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Runner } from '@muster/runners'
 import { claimOne, type Harness, makeTask, readSubtaskRow, spawn, startHarness } from '@muster/testing'
 import { dispatchTask, steerSubtask } from '@muster/usecases'
@@ -73,6 +75,39 @@ describe('a run that goes in circles', () => {
       error: expect.stringMatching(/^It made no step for 120\d seconds after step [01]\./),
     })
     expect((await harness.admin`select count(*)::int as count from updates where subtask_id = ${id} and sender_id = 'loops'`)[0]).toEqual({ count: 1 })
+  })
+})
+
+describe('a run whose folder grows', () => {
+  let harness: Harness
+  beforeAll(async () => {
+    harness = await startHarness({ settings: { RUN_FOLDER_BYTES_MAX: '100000' } })
+  })
+  afterAll(() => harness.close())
+
+  it('goes on up to the limit of the worker, and ends as blocked beyond it', async () => {
+    const { id } = await spawn(harness.ctx)
+    const claimed = await claimOne(harness.ctx)
+    const writes = [90_000, 20_000]
+    const deps = { ...harness.deps, workerId: 'worker' } as unknown as WorkerDeps
+    const runner: Runner = {
+      ...{ name: 'own', steerable: false, usesWorkspace: true, followsDefinitions: true },
+      async run({ signal, workspace }) {
+        for (const [place, bytes] of writes.entries()) {
+          if (signal.aborted) break
+          await writeFile(join(workspace, `${place}.txt`), Buffer.alloc(bytes, 'x'))
+          await run.lookAtFolder(performance.now() + place * 3_600_000)
+        }
+        expect((await readdir(workspace)).length).toBe(2)
+        return { kind: 'stopped' }
+      },
+    }
+    const run = new ActiveRun(deps, claimed, runner, () => {})
+    await run.complete(new Settler(deps, new AbortController().signal))
+    expect(await readSubtaskRow(harness.admin, id)).toMatchObject({
+      final_outcome: 'incomplete_blocked',
+      error: expect.stringMatching(/^Its folder takes up \d{6} bytes or more, and may take up 100000 /),
+    })
   })
 })
 

@@ -15,6 +15,7 @@ import {
 } from '@muster/usecases'
 import { endOfThrown, toAttemptEnd } from './attempt-end.ts'
 import type { WorkerDeps } from './deps.ts'
+import { FolderQuota } from './folder-quota.ts'
 import { PausableTimer } from './pausable-timer.ts'
 import { openRunFolder, unusedFolder } from './run-folder.ts'
 import { RunJournal } from './run-journal.ts'
@@ -37,6 +38,7 @@ export class ActiveRun {
   readonly #silence: Silence
   readonly #questions: RunQuestions
   #timer: PausableTimer | null = null
+  #folder: FolderQuota | null = null
   #blockedFor = ''
   #traceparent: string | null = null
 
@@ -86,6 +88,12 @@ export class ActiveRun {
     if (this.#abort.signal.aborted) return
     const reason = await this.#silence.look(nowMs)
     if (reason !== null) this.#block(reason)
+  }
+
+  /** Measures the folder of the run, and ends a run whose folder is too large. @param nowMs of the process's steady clock */
+  async lookAtFolder(nowMs: number): Promise<void> {
+    const reason = await this.#folder?.look(nowMs)
+    if (reason != null) this.#block(reason)
   }
 
   /** Asks the run to stop. The first reason counts. */
@@ -180,6 +188,8 @@ export class ActiveRun {
       return { kind: 'errored', error, retryable: false }
     }
     const folder = this.#runner.usesWorkspace ? await openRunFolder(this.#deps, claimed, prompt) : unusedFolder(this.#deps, claimed, prompt)
+    // That of a client is the client's.
+    if (this.#runner.usesWorkspace && !folder.isClients) this.#folder = new FolderQuota(this.#deps, folder.path)
     let isWaiting = false
     try {
       const outcome = await this.#runner.run({
@@ -210,6 +220,7 @@ export class ActiveRun {
       isWaiting = outcome.kind === 'waiting'
       return outcome
     } finally {
+      this.#folder = null
       await folder.close({ isWaiting })
     }
   }

@@ -21,6 +21,7 @@ import {
   judgeEvaluation,
   listEvaluations,
   listTaskChecks,
+  placeOf,
   requestChecks,
   reviewTask,
   reviseTask,
@@ -32,7 +33,6 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Checking, findFolder, startChecking } from './checking.ts'
 import { createDeps } from './deps.ts'
-import { placeOf } from './place.ts'
 import { startWorker } from './worker.ts'
 
 /** Passes once the file `answer` is there, and counts its executions. */
@@ -54,7 +54,7 @@ beforeAll(async () => {
       CHECK_CONCURRENCY: '3',
     },
   })
-  place = placeOf(harness.deps.settings.DATA_DIR)
+  place = placeOf(harness.deps.settings.DATA_DIR, harness.deps.newId)
 })
 
 let checking: Checking | undefined

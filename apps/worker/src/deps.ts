@@ -3,10 +3,9 @@ import { connect, type Database } from '@muster/db'
 import { createChannels, createChatClient } from '@muster/deliveries'
 import { type ChatClient, type Checker, databaseUrls, type Judge } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
-import { createChecker, createJudge, createRunners, type Runner, requireSandbox, startGuard } from '@muster/runners'
-import { type Channels, type Deps, type Log, WriteWatch } from '@muster/usecases'
+import { createChecker, createJudge, createRunners, PREPARED_FOLDERS, type Runner, requireSandbox, startGuard } from '@muster/runners'
+import { type Channels, type Deps, type FolderKind, type Log, placeOf, WriteWatch } from '@muster/usecases'
 import { v7 } from 'uuid'
-import { placeOf } from './place.ts'
 
 /** How long Telegram holds a look for updates open, in seconds. */
 const CHAT_WAIT_SECONDS = 25
@@ -26,6 +25,8 @@ export interface WorkerDeps extends Deps {
   chats: ChatClient
   /** The data folder in which this worker runs work. */
   place: string
+  /** The folders that runners prepare outside of the data folder. */
+  preparedFolders: FolderKind
   /** One connection of its own, whose life proves the worker's. */
   presence: Database
   close(): Promise<void>
@@ -74,7 +75,8 @@ export function createDeps(context: WorkerContext): WorkerDeps {
     checker,
     channels: createChannels(settings),
     chats: createChatClient(settings, CHAT_WAIT_SECONDS),
-    place: placeOf(settings.DATA_DIR),
+    place: placeOf(settings.DATA_DIR, v7),
+    preparedFolders: PREPARED_FOLDERS,
     archive: settings.ARCHIVE_URL === undefined ? null : openArchive(settings.ARCHIVE_URL, settings),
     async close() {
       await boss.stop({ graceful: false })

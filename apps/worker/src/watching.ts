@@ -24,7 +24,10 @@ export function startWatching(deps: WorkerDeps, runs: ActiveRuns, onError: (what
   const watch = async () => {
     const watched = runs.all()
     if (watched.length === 0) return undefined
-    for (const run of watched) run.lookForSilence(performance.now()).catch(onError('look after silent runs'))
+    for (const run of watched) {
+      run.lookForSilence(performance.now()).catch(onError('look after silent runs'))
+      run.lookAtFolder(performance.now()).catch(onError('measure the folders of runs'))
+    }
     const isDue = performance.now() - renewedAtMs > (deps.settings.SUBTASK_LEASE_SECONDS * 1_000) / 3
     if (isDue) {
       apply(watched, await renewLeases(deps, watched))

@@ -2,19 +2,22 @@ import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import {
   announceRetention,
+  attemptFolders,
   createFailureReport,
   createRelayPace,
   MAINTENANCE,
   type MaintenanceTask,
+  machineNowMs,
   type RelayPace,
   relayOutbox,
   startMaintenance,
+  sweepTask,
+  taskFolders,
 } from '@muster/usecases'
 import { ActiveRuns } from './active-runs.ts'
 import { type Chatting, startChatting } from './chatting.ts'
 import { type Checking, startChecking } from './checking.ts'
 import { startClaiming } from './claiming.ts'
-import { machineNowMs } from './clock.ts'
 import { type Delivering, startDelivering } from './delivering.ts'
 import type { WorkerDeps } from './deps.ts'
 import { Draining } from './draining.ts'
@@ -23,9 +26,7 @@ import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
 import { BEAT_EVERY_MS, RestoreWatch } from './restore-watch.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
 import { Settler } from './settler.ts'
-import { removeUnknownFolders } from './unknown-folders.ts'
 import { startWatching, type Watching } from './watching.ts'
-import { removeOldWorkspaces } from './workspaces.ts'
 
 export interface Worker {
   /** Takes no new work, releases its runs, ends, and closes its dependencies. */
@@ -109,12 +110,12 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace, restore
   }
 }
 
-/** What every process maintains, and the workspaces of this machine. */
+/** What every process maintains, and the folders of this machine. */
 function startAllMaintenance(deps: WorkerDeps, restores: RestoreWatch, onError: (what: string) => (error: unknown) => void): Loop[] {
-  const workspaces: MaintenanceTask = { what: 'remove old workspaces', everyMs: 600_000, run: () => removeOldWorkspaces(deps) }
-  const folders: MaintenanceTask = { what: 'remove folders of what is gone', everyMs: 3_600_000, run: () => removeUnknownFolders(deps, machineNowMs()) }
+  const kinds = [taskFolders(deps, machineNowMs), attemptFolders(deps, machineNowMs), deps.preparedFolders]
+  const folders = kinds.map((kind) => sweepTask(deps, kind, () => deps.place))
   const restored: MaintenanceTask = { what: 'look whether the database was restored', everyMs: BEAT_EVERY_MS, run: () => restores.look() }
-  return [...MAINTENANCE, workspaces, folders, restored].map((task) => startMaintenance(deps, task, onError(task.what)))
+  return [...MAINTENANCE, ...folders, restored].map((task) => startMaintenance(deps, task, onError(task.what)))
 }
 
 /** Runs are released first: other workers wait for them. */

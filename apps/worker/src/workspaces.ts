@@ -1,10 +1,8 @@
 import { constants } from 'node:fs'
-import { access, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { findOverAttempts, isDiskFailure } from '@muster/usecases'
+import { isDiskFailure } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
-
-const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,9})$/
 
 /**
  * Creates DATA_DIR if it is missing, and checks that workspaces can be created in it. Its parent has to exist: Node's recursive `mkdir` never returns
@@ -93,19 +91,4 @@ export async function makeWorkspace(path: string): Promise<void> {
 
 export async function removeWorkspace(deps: WorkerDeps, path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch((error) => deps.log.warn({ err: error, path }, 'could not remove a workspace'))
-}
-
-/**
- * Removes the folders of ended attempts, which killed workers leave behind. Other workers of this machine may still use theirs, so the database
- * decides. A subtask that it does not know belongs to another database, and its folder stays.
- */
-export async function removeOldWorkspaces(deps: WorkerDeps): Promise<void> {
-  const names = await readdir(folder(deps)).catch(() => [])
-  const attempts = names.flatMap((name) => {
-    const [, subtaskId, attempt] = NAME.exec(name) ?? []
-    return subtaskId === undefined ? [] : [{ name, subtaskId, attempt: Number(attempt) }]
-  })
-  if (attempts.length === 0) return
-  const over = new Set((await findOverAttempts(deps, attempts)).map((ref) => `${ref.subtaskId}-${ref.attempt}`))
-  for (const { name } of attempts) if (over.has(name)) await removeWorkspace(deps, join(folder(deps), name))
 }

@@ -399,6 +399,7 @@ describe('functions that look across projects', () => {
       'muster_forget_ended_runs',
       'muster_note_archived',
       'muster_outbound_allow',
+      'muster_outlived_tasks',
       'muster_partition_rows',
       'muster_remember_episodes',
       'muster_remove_events',

@@ -5,6 +5,7 @@
  * It never touches the database, never decides what an outcome means for a subtask (the use-cases do), never reads
  * `process.env`, and starts nothing when it is imported.
  */
+export { PREPARED_FOLDERS } from './claude-code/left-folders.ts'
 export { createChecker } from './command/checker.ts'
 export { startGuard } from './command/guard.ts'
 export { findLocalCaller, type LocalCaller } from './command/local-caller.ts'

@@ -77,6 +77,11 @@ export {
   relayOutbox,
   SAY_FOLLOWED_EVERY_MS,
 } from './events/event-log.ts'
+export { machineNowMs } from './folders/clock.ts'
+export { attemptFolders, type FolderKind, taskFolders } from './folders/folder-kinds.ts'
+export { measureFolder } from './folders/measure-folder.ts'
+export { placeOf } from './folders/place.ts'
+export { sweepTask } from './folders/sweep-folders.ts'
 export { createTsg, deleteTsg, putTsg, updateTsg } from './guides/change-tsgs.ts'
 export { linkTsgToTask, unlinkTsgFromTask } from './guides/link-tsg.ts'
 export { getTsg, getTsgUsage, listTsgs } from './guides/read-tsgs.ts'
@@ -96,7 +101,6 @@ export { getQuestion, listQuestions } from './questions/read-questions.ts'
 export { withdrawQuestion } from './questions/withdraw-question.ts'
 export { acknowledgeRestores, beatDataFolder, describeRestore, type FolderNote, hasComeAsFar } from './restores/restores.ts'
 export { announceRetention, applyRetention, type RetentionReport } from './retention/apply-retention.ts'
-export { databaseId, findUnknown } from './retention/find-unknown.ts'
 export { previewRetention, type RetentionPreview } from './retention/preview-retention.ts'
 export { type Erasure, eraseData, exportData } from './retention/scope-data.ts'
 export { listAskRules, postponeTimeout } from './runs/ask-rules.ts'
@@ -111,7 +115,6 @@ export { judgeSilence, type QuietAnswer } from './runs/run-loops.ts'
 export { type Settlement, settleRuns } from './runs/settle-runs.ts'
 export {
   beatWorker,
-  findOverAttempts,
   holdWorkerLock,
   listHeldRuns,
   lookAtRuns,

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { storedFiles } from '@muster/db'
 import { testDatabase } from '@muster/testing'
 import { beatWorker } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,6 +17,9 @@ let metrics: string
 beforeAll(async () => {
   api = await startApi(await testDatabase())
   await beatWorker(api.deps.dispatchDb.sql, { id: api.deps.newId(), runners: ['own'], capacity: 7, version: '1', host: 'h', pid: 1 }, false)
+  const place = api.deps.newId()
+  await storedFiles.beginSweep(api.deps.dispatchDb, place, 'tasks', 1_000)
+  await storedFiles.noteSweep(api.deps.dispatchDb, place, 'tasks', { files: 3, bytes: 4_096 }, { files: 2, bytes: 8_192 })
   // The process is measured from the first read on.
   await api.call('GET', '/metrics')
   metrics = (await api.call('GET', '/metrics')).text
@@ -40,6 +44,14 @@ describe('GET /metrics', () => {
     expect(sampleOf(metrics, 'muster_worker_runs')).toBe('0')
     expect(sampleOf(metrics, 'muster_oldest_claimable_seconds')).toBe('0')
     expect(Number(sampleOf(metrics, 'muster_relay_lag_seconds'))).toBeLessThan(30)
+  })
+
+  it('200: says what folders and bodies take up, and what was removed of them', () => {
+    expect(sampleOf(metrics, 'muster_stored_files{kind="tasks"}')).toBe('3')
+    expect(sampleOf(metrics, 'muster_stored_files_bytes{kind="tasks"}')).toBe('4096')
+    expect(sampleOf(metrics, 'muster_swept_files_total{kind="tasks"}')).toBe('2')
+    expect(sampleOf(metrics, 'muster_swept_files_bytes_total{kind="tasks"}')).toBe('8192')
+    expect(sampleOf(metrics, 'muster_swept_files_total{kind="bodies"}')).toBe('0')
   })
 
   it('200: says that the database is away, and no old value', async () => {

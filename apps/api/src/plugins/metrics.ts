@@ -1,6 +1,6 @@
 import { findPartitionReach, readVitals, type Vitals } from '@muster/usecases'
 import type { FastifyInstance } from 'fastify'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ApiDeps } from '../api-deps.ts'
 
 /** Measures the process from the first read on: prom-client's timer for the event loop fires 100 times a second, which would be half of what an idle API costs. */
@@ -119,6 +119,23 @@ function addVitals(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb' | 'readi
       for (const [state, count] of Object.entries(vitals?.workers ?? {})) this.set({ state }, count)
     },
   })
+  const byKind = (name: string, help: string, pick: (files: Vitals['files'][number]) => number) => ({
+    name,
+    help,
+    labelNames: ['kind'] as const,
+    registers: [registry],
+    async collect(this: Gauge<'kind'> | Counter<'kind'>) {
+      const vitals = await read()
+      this.reset()
+      for (const files of vitals?.files ?? []) this.inc({ kind: files.kind }, pick(files))
+    },
+  })
+  new Gauge(
+    byKind('muster_stored_files', 'Files in folders that are kept, and texts that are stored beside their rows. docs/storage.md', ({ kept }) => kept.files),
+  )
+  new Gauge(byKind('muster_stored_files_bytes', 'What these take up.', ({ kept }) => kept.bytes))
+  new Counter(byKind('muster_swept_files_total', 'Those that were removed because nothing needed them any more.', ({ swept }) => swept.files))
+  new Counter(byKind('muster_swept_files_bytes_total', 'What those took up.', ({ swept }) => swept.bytes))
 }
 
 /** Measures every request under its route, never under its path, which would make a series of each id. */

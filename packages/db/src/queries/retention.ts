@@ -210,6 +210,12 @@ export async function databaseId({ sql }: Pick<Tx, 'sql'>): Promise<string> {
   return row.id
 }
 
+/** Those of some tasks that ended so long ago that their folder is kept no longer, of any project. */
+export async function findOutlivedTasks({ sql }: Pick<Tx, 'sql'>, ids: readonly string[], days: number): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`select id from muster_outlived_tasks(${ids as string[]}::uuid[], ${days})`
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Those of some tasks and subtasks that exist, of any project. */
 export async function findExisting({ sql }: Pick<Tx, 'sql'>, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`

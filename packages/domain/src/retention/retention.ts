@@ -16,6 +16,8 @@ export const RETENTION_DAYS = {
   messages: 90,
   /** Ended subtasks, from their end, with their attempts, evaluations, notes, questions and episodes; and evaluations of texts that were only sent to be evaluated. */
   subtasks: 365,
+  /** Folders of ended tasks in DATA_DIR, from the end of the task. */
+  folders: 90,
 } as const
 
 export type RetentionKind = keyof typeof RETENTION_DAYS
@@ -34,6 +36,7 @@ export const retentionSchema = z.strictObject({
   messages: z.int().min(1).max(DAYS_MAX).optional(),
   // Usage of a day is added up an hour after its end, and before that it is counted from the rows.
   subtasks: z.int().min(3).max(DAYS_MAX).optional(),
+  folders: z.int().min(1).max(DAYS_MAX).optional(),
 })
 
 export type RetentionSettings = z.infer<typeof retentionSchema>

@@ -291,6 +291,9 @@ export const settingsSchema = z.object({
   RUN_STORED_BYTES_CEILING: count(1, Number.MAX_SAFE_INTEGER)
     .default(67_108_864)
     .describe('Bytes that one run may store with its own credential and as its transcript, unless its project sets a lower limit: 64 MiB.'),
+  RUN_FOLDER_BYTES_MAX: count(1, Number.MAX_SAFE_INTEGER)
+    .default(10_737_418_240)
+    .describe('Bytes that the folder of a run may take up in the DATA_DIR of its worker: 10 GiB. A run whose folder is larger ends as blocked.'),
   PROJECT_WEIGHTS: projectWeights
     .default({})
     .describe(
@@ -334,7 +337,7 @@ export const settingsSchema = z.object({
   RETENTION_DAYS: retention
     .default({})
     .describe(
-      'For how many days things are kept, as JSON: {"events": 30, "steps": 30, "inbox": 30, "deliveries": 90, "messages": 90, "subtasks": 365} is shipped, and may be changed one by one. Then they are dropped for good, or archived first if ARCHIVE_URL is set. A project sets its own as settings.retention_days. API and worker need the same setting. See docs/storage.md.',
+      'For how many days things are kept, as JSON: {"events": 30, "steps": 30, "inbox": 30, "deliveries": 90, "messages": 90, "subtasks": 365, "folders": 90} is shipped, and may be changed one by one. Then they are dropped for good, or archived first if ARCHIVE_URL is set. A project sets its own as settings.retention_days. API and worker need the same setting. See docs/storage.md.',
     ),
   RETENTION_ENABLED: flag.default(true).describe('false: this process drops nothing that is older than RETENTION_DAYS.'),
   ARCHIVE_URL: text

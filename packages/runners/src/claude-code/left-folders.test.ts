@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { claudePath } from '@muster/testing/claude-program'
 import { startScriptedModels } from '@muster/testing/scripted-models'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { FOLDER_PREFIX, markOwner, removeLeftFolders } from './left-folders.ts'
+import { FOLDER_PREFIX, markOwner, PREPARED_FOLDERS } from './left-folders.ts'
 
 let temporary: string
 beforeEach(() => {
@@ -19,6 +19,8 @@ afterEach(() => {
   rmSync(temporary, { recursive: true, force: true })
 })
 
+const findLeft = async () =>
+  [...(await PREPARED_FOLDERS.findOver(readdirSync(temporary).filter(PREPARED_FOLDERS.has)))].map((name) => join(temporary, name)).sort()
 const folderOf = (name: string) => join(temporary, `${FOLDER_PREFIX}${name}`)
 function make(name: string): string {
   mkdirSync(join(folderOf(name), 'config'), { recursive: true })
@@ -39,10 +41,9 @@ async function endedPid(): Promise<number> {
 }
 
 describe('folders that a killed worker has left', () => {
-  it('are removed when their process is gone, or its number is another one', async () => {
+  it('are over when their process is gone, or its number is another one', async () => {
     const left = [await owned('gone', { pid: await endedPid() }), await owned('other', { startedAt: '1' })]
-    expect(await removeLeftFolders()).toBe(2)
-    expect(left.filter((folder) => existsSync(folder))).toEqual([])
+    expect(await findLeft()).toEqual(left.sort())
   })
 
   it('are left alone where they may be in use, or are nobody knows whose', async () => {
@@ -56,9 +57,7 @@ describe('folders that a killed worker has left', () => {
     mkdirSync(elsewhere)
     writeFileSync(join(elsewhere, 'owner.json'), JSON.stringify({ pid }))
     symlinkSync(elsewhere, folderOf('link'))
-    const before = readdirSync(temporary)
-    expect(await removeLeftFolders()).toBe(0)
-    expect(readdirSync(temporary)).toEqual(before)
+    expect(await findLeft()).toEqual([])
   })
 
   it('are those of a worker that was killed in the middle of a run', async () => {
@@ -70,13 +69,11 @@ describe('folders that a killed worker has left', () => {
       env: { ...process.env, TMPDIR: temporary },
     })
     await models.request(1)
-    const folders = () => readdirSync(temporary).filter((name) => name.startsWith(FOLDER_PREFIX))
-    expect(folders()).toHaveLength(1)
-    expect(await removeLeftFolders()).toBe(0)
+    expect(readdirSync(temporary).filter((name) => name.startsWith(FOLDER_PREFIX))).toHaveLength(1)
+    expect(await findLeft()).toEqual([])
     host.kill('SIGKILL')
     await once(host, 'exit')
-    expect(await removeLeftFolders()).toBe(1)
-    expect(folders()).toEqual([])
+    expect(await findLeft()).toHaveLength(1)
     await models.close()
   })
 })

@@ -1,4 +1,4 @@
-import { lstat, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { lstat, readFile, readlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toStorableText } from '@muster/domain'
@@ -22,25 +22,22 @@ export async function markOwner(folder: string): Promise<void> {
 }
 
 /**
- * Removes the private folders of workers that were killed before they could. Only of this user's, only of those that say whose they are, and only
- * where that process is gone for certain: what belongs to another container may be in use. Never throws.
- *
- * @returns how many
+ * The private folders of sessions in the folder of temporary files: what is in them has instructions of others. Those of workers that were killed before they could remove them are over. Only of
+ * this user's, only those that say whose they are, and only where that process is gone for certain: what belongs to another container may be in use.
  */
-export async function removeLeftFolders(): Promise<number> {
-  const names = await readdir(tmpdir()).catch(() => [])
-  let removed = 0
-  for (const name of names.filter((each) => each.startsWith(FOLDER_PREFIX))) {
-    const folder = join(tmpdir(), name)
-    try {
-      if (!(await isLeft(folder))) continue
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 })
-      removed += 1
-    } catch {
-      // Another process was faster, or the folder is not ours.
-    }
-  }
-  return removed
+export const PREPARED_FOLDERS = {
+  name: 'prepared',
+  get root() {
+    return tmpdir()
+  },
+  everyMs: 600_000,
+  has: (name: string) => name.startsWith(FOLDER_PREFIX),
+  async findOver(names: readonly string[]): Promise<Set<string>> {
+    const over = new Set<string>()
+    // Another process may be faster, and what cannot be read is not ours.
+    for (const name of names) if (await isLeft(join(tmpdir(), name)).catch(() => false)) over.add(name)
+    return over
+  },
 }
 
 async function isLeft(folder: string): Promise<boolean> {

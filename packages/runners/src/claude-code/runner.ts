@@ -11,7 +11,6 @@ import { LIMITS } from '../command/transcript.ts'
 import type { Run, Runner, RunOutcome } from '../port.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { argumentsOf, environmentOf } from './command-line.ts'
-import { removeLeftFolders } from './left-folders.ts'
 import { decideOutcome } from './outcome.ts'
 import { makePrivateFolder } from './private-folder.ts'
 import { restoreSession, saveSession } from './saved-session.ts'
@@ -42,8 +41,6 @@ export interface ClaudeCodeRunnerOptions {
  * where another try may help, not so where an operator has to install or set something first.
  */
 export function createClaudeCodeRunner(settings: ClaudeCodeSettings, options: ClaudeCodeRunnerOptions): Runner {
-  // Of workers that were killed: what they have left has instructions of others in it.
-  void removeLeftFolders().then((count) => count > 0 && options.log.debug({ count }, 'removed the folders of sessions whose worker is gone'))
   return {
     name: 'claude-code',
     steerable: true,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { budgets, type Database, isDatabaseUnavailable, retention, transaction } from '@muster/db'
+import { budgets, type Database, isDatabaseUnavailable, retention, storedFiles, transaction } from '@muster/db'
 import { type ArchivedRow, describeRetention, type RetentionKind, retentionDays } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 
@@ -198,6 +198,16 @@ async function dropSome({ deps, days, report }: Run, noun: retention.Noun, proje
     return await retention.remove(tx, noun, ids, days[KIND_OF[noun]])
   })
   count(report, removed)
+  await countBodies(deps, removed)
+}
+
+/** For metrics: how many texts that were stored beside their rows have gone with them. */
+async function countBodies({ dispatchDb }: RetentionDeps, removed: readonly ArchivedRow[]): Promise<void> {
+  const lines = removed.filter(({ table }) => table === 'bodies').map(({ line }) => line)
+  if (lines.length === 0) return
+  // Two digits a byte, beside the fixed columns.
+  const bytes = lines.reduce((sum, line) => sum + (JSON.parse(line) as { bytes: string }).bytes.slice(2).length / 2, 0)
+  await storedFiles.addSweptBodies(dispatchDb, { files: lines.length, bytes })
 }
 
 /** Names a file by what is in it: the same rows have the same name, and others never replace them. */

@@ -40,7 +40,7 @@ export async function listHeldRuns(deps: Deps, workerId: string): Promise<(Attem
 }
 
 /** Of these attempts, those that are over: their subtask is there, and not running as that attempt. */
-export async function findOverAttempts(deps: Deps, attempts: readonly AttemptRef[]): Promise<AttemptRef[]> {
+export async function findOverAttempts(deps: Pick<Deps, 'dispatchDb'>, attempts: readonly AttemptRef[]): Promise<AttemptRef[]> {
   const ids = attempts.map((attempt) => attempt.subtaskId)
   const rows = await checkpoints.lookAtRuns(deps.dispatchDb, ids)
   const known = new Map(rows.map((row) => [row.subtaskId, row]))

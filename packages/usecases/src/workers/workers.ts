@@ -1,4 +1,4 @@
-import { maintenance, transaction, type WorkerRow, workers } from '@muster/db'
+import { maintenance, type StoredFiles, storedFiles, transaction, type WorkerRow, workers } from '@muster/db'
 import { DomainError, type DrainMode, isOperator, notFound, requireFound, requireScope, WORKER_STATES, type WorkerState, workerState } from '@muster/domain'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
@@ -47,6 +47,8 @@ export interface Vitals {
   capacity: number
   /** Subtasks that the listed workers run. */
   running: number
+  /** Folders by kind, and bodies. */
+  files: StoredFiles[]
 }
 
 /** More workers than an installation has; those beyond are not counted. */
@@ -54,10 +56,11 @@ const WORKERS_MAX = 1_000
 
 /** For metrics: says nothing of any project. */
 export async function readVitals({ dispatchDb }: Pick<Deps, 'dispatchDb'>): Promise<Vitals> {
-  const [relayLagMs, oldestClaimableMs, rows] = await Promise.all([
+  const [relayLagMs, oldestClaimableMs, rows, files] = await Promise.all([
     maintenance.relayLagMs(dispatchDb),
     maintenance.oldestClaimableMs(dispatchDb),
     workers.listWorkers(dispatchDb, undefined, WORKERS_MAX),
+    storedFiles.readStoredFiles(dispatchDb),
   ])
   const states = rows.map((row) => ({ ...row, state: workerState(row) }))
   return {
@@ -66,5 +69,6 @@ export async function readVitals({ dispatchDb }: Pick<Deps, 'dispatchDb'>): Prom
     workers: Object.fromEntries(WORKER_STATES.map((state) => [state, states.filter((each) => each.state === state).length])) as Vitals['workers'],
     capacity: states.reduce((sum, { state, capacity }) => sum + (state === 'active' ? capacity : 0), 0),
     running: rows.reduce((sum, { running }) => sum + running, 0),
+    files,
   }
 }

@@ -1,26 +1,27 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { v7, validate } from 'uuid'
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
  * The id of a data folder, which it keeps in the file `place`. By it a check finds a worker that has the folder of its task, also after a restart
  * and beside workers of other machines.
  */
-export function placeOf(dataDir: string): string {
+export function placeOf(dataDir: string, newId: () => string): string {
   const path = resolve(dataDir, 'place')
   mkdirSync(resolve(dataDir), { recursive: true })
   const known = read(path)
-  if (validate(known)) return known
+  if (UUID.test(known)) return known
   const draft = `${path}.${process.pid}`
   try {
-    writeFileSync(draft, v7())
+    writeFileSync(draft, newId())
     // Whole or not at all: of two workers that start at once, one makes it, and the other reads all of it.
     if (known === '') linkSync(draft, path)
     else renameSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     // A file without an id, as a full disk leaves it.
-    if (!validate(read(path))) renameSync(draft, path)
+    if (!UUID.test(read(path))) renameSync(draft, path)
   } finally {
     rmSync(draft, { force: true })
   }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }))
 
 it('is one id of a folder, however many workers start in it at once', async () => {
-  const program = `import { placeOf } from ${JSON.stringify(new URL('./place.ts', import.meta.url).href)}; console.log(placeOf(${JSON.stringify(folder)}))`
+  const program = `import { placeOf } from ${JSON.stringify(new URL('./place.ts', import.meta.url).href)}; console.log(placeOf(${JSON.stringify(folder)}, () => crypto.randomUUID()))`
   const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
   const places = new Set((await Promise.all(Array.from({ length: 6 }, start))).map(({ stdout }) => stdout.trim()))
   expect([...places]).toEqual([expect.stringMatching(UUID)])
@@ -24,7 +25,7 @@ it('is one id of a folder, however many workers start in it at once', async () =
 
 it('is made anew where a full disk has left a file without one', async () => {
   await writeFile(join(folder, 'place'), '')
-  const place = placeOf(folder)
+  const place = placeOf(folder, randomUUID)
   expect(place).toMatch(UUID)
-  expect(placeOf(folder)).toBe(place)
+  expect(placeOf(folder, randomUUID)).toBe(place)
 })

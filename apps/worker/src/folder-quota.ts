@@ -1,0 +1,34 @@
+import { measureFolder } from '@muster/usecases'
+import type { WorkerDeps } from './deps.ts'
+
+/** Between two measurements of one folder, in milliseconds; and how many times as long as the last one has taken. */
+const EVERY_MS = 10_000
+const REST_SHARE = 20
+
+/** How much the folder of a run may take up on the disk of its worker. It is measured now and then, so a run can exceed it until the next look. */
+export class FolderQuota {
+  readonly #bytesMax: number
+  readonly #path: string
+  #nextMs = Number.NEGATIVE_INFINITY
+
+  constructor({ settings }: Pick<WorkerDeps, 'settings'>, path: string) {
+    this.#bytesMax = settings.RUN_FOLDER_BYTES_MAX
+    this.#path = path
+  }
+
+  /** Measures the folder where that is due. Returns why the run has to end; null if it goes on. @param nowMs of the process's steady clock */
+  async look(nowMs: number): Promise<string | null> {
+    if (nowMs < this.#nextMs) return null
+    // Until this look has ended there is no other.
+    this.#nextMs = Number.POSITIVE_INFINITY
+    const size = { files: 0, bytes: 0 }
+    const beganMs = performance.now()
+    try {
+      for await (const _ of measureFolder(this.#path, size)) if (size.bytes > this.#bytesMax) break
+    } finally {
+      this.#nextMs = nowMs + Math.max(EVERY_MS, (performance.now() - beganMs) * REST_SHARE)
+    }
+    if (size.bytes <= this.#bytesMax) return null
+    return `Its folder takes up ${size.bytes} bytes or more, and may take up ${this.#bytesMax} (RUN_FOLDER_BYTES_MAX of the worker).`
+  }
+}

@@ -1,0 +1,115 @@
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { retention } from '@muster/db'
+import { retentionDays } from '@muster/domain'
+import type { Deps } from '../core/ctx.ts'
+import { findOverAttempts } from '../runs/worker-presence.ts'
+
+type FolderDeps = Pick<Deps, 'dispatchDb' | 'settings' | 'log'>
+
+/** Folders of one kind beside each other, and which of them nothing needs any more. */
+export interface FolderKind {
+  /** The label of its metrics. */
+  name: string
+  /** Where they are. */
+  root: string
+  /** How often they are looked at, in milliseconds. */
+  everyMs: number
+  /** Whether a name in there is one of them. */
+  has(name: string): boolean
+  /** Of some of them, those that can be removed. */
+  findOver(names: readonly string[]): Promise<Set<string>>
+}
+
+const TASK = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const ATTEMPT = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,9})$/
+/** A file with which a worker that was killed has looked for room. */
+const PROBE = /^\.probe-/
+/** One that changed later than this may belong to a row whose commit is under way. */
+const OLD_MS = 86_400_000
+
+/**
+ * The folders of tasks in DATA_DIR. Those of tasks that were erased are over, and those of tasks that ended longer ago than their project keeps folders.
+ *
+ * @param nowMs the time of this machine, as its files have it
+ */
+export function taskFolders(deps: FolderDeps, nowMs: () => number): FolderKind {
+  const { dispatchDb, settings } = deps
+  const root = resolve(settings.DATA_DIR, 'tasks')
+  return {
+    ...{ name: 'tasks', root, everyMs: 3_600_000 },
+    has: (name) => TASK.test(name),
+    async findOver(names) {
+      if (!(await belongsHere(deps))) return new Set()
+      const over = await findUnknown(deps, names)
+      if (settings.RETENTION_ENABLED) {
+        const { folders } = retentionDays(settings.RETENTION_DAYS)
+        for (const id of await retention.findOutlivedTasks(dispatchDb, names, folders)) over.add(id)
+      }
+      return await onlyOld(root, [...over], nowMs())
+    },
+  }
+}
+
+/**
+ * The folders of attempts in DATA_DIR. Those of attempts that no longer run are over, and those of subtasks that were erased or whose time is over. Workers that were
+ * killed leave them; others of this machine may use theirs, so the database decides.
+ *
+ * @param nowMs the time of this machine, as its files have it
+ */
+export function attemptFolders(deps: FolderDeps, nowMs: () => number): FolderKind {
+  const root = resolve(deps.settings.DATA_DIR, 'workspaces')
+  return {
+    ...{ name: 'workspaces', root, everyMs: 600_000 },
+    has: (name) => ATTEMPT.test(name) || PROBE.test(name),
+    async findOver(names) {
+      const attempts = names.flatMap((name) => {
+        const [, subtaskId, attempt] = ATTEMPT.exec(name) ?? []
+        return subtaskId === undefined ? [] : [{ name, subtaskId, attempt: Number(attempt) }]
+      })
+      const over = new Set((await findOverAttempts(deps, attempts)).map((ref) => `${ref.subtaskId}-${ref.attempt}`))
+      const ids = attempts.map(({ subtaskId }) => subtaskId)
+      const unknown = (await belongsHere(deps)) ? await findUnknown(deps, ids) : new Set()
+      const maybe = [...attempts.filter(({ subtaskId }) => unknown.has(subtaskId)).map(({ name }) => name), ...names.filter((name) => PROBE.test(name))]
+      return new Set([...over, ...(await onlyOld(root, maybe, nowMs()))])
+    },
+  }
+}
+
+async function findUnknown({ dispatchDb }: FolderDeps, ids: readonly string[]): Promise<Set<string>> {
+  const known = await retention.findExisting(dispatchDb, ids)
+  return new Set(ids.filter((id) => !known.has(id)))
+}
+
+async function onlyOld(root: string, names: readonly string[], nowMs: number): Promise<Set<string>> {
+  const old = new Set<string>()
+  for (const name of names) {
+    const info = await stat(join(root, name)).catch(() => null)
+    if (info !== null && nowMs - info.mtimeMs > OLD_MS) old.add(name)
+  }
+  return old
+}
+
+/**
+ * Whether the first process that swept this data folder used the same database, which it noted in it: what one database does not know may be the work of another. On a full
+ * disk nothing can be noted, and nothing is removed yet.
+ */
+async function belongsHere({ dispatchDb, settings, log }: FolderDeps): Promise<boolean> {
+  const database = await retention.databaseId(dispatchDb)
+  const path = resolve(settings.DATA_DIR, 'database')
+  const draft = `${path}.${process.pid}`
+  try {
+    // A link appears whole or not at all, so that no half of an id is taken for another database.
+    await writeFile(draft, database)
+    await link(draft, path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOSPC' || code === 'EDQUOT') return false
+    if (code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+  if ((await readFile(path, 'utf8')).trim() === database) return true
+  log.debug({}, 'the data folder belongs to another database: its folders stay')
+  return false
+}

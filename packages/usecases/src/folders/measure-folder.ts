@@ -1,0 +1,36 @@
+import type { Dirent } from 'node:fs'
+import { lstat, opendir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FileSize } from '@muster/db'
+
+/** Between two rests of a measurement. */
+const FILES_AT_ONCE = 500
+
+/**
+ * Adds to `size` what a folder takes up on its disk, with all folders in it. Links are not followed. Yields every few hundred files, so that the caller may rest or give up. What
+ * vanishes meanwhile and what this user may not read is left out.
+ */
+export async function* measureFolder(path: string, size: FileSize): AsyncGenerator<void, void> {
+  const folders = [path]
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for await (const entry of entriesOf(folder)) {
+      const file = join(folder, entry.name)
+      if (entry.isDirectory()) folders.push(file)
+      const found = await lstat(file).catch(ignoreUnreadable)
+      if (found === undefined) continue
+      size.files += 1
+      size.bytes += found.blocks * 512
+      if (size.files % FILES_AT_ONCE === 0) yield
+    }
+  }
+}
+
+/** The entries of a folder as they are read; none where there is no such folder. */
+export async function* entriesOf(folder: string): AsyncGenerator<Dirent, void> {
+  const opened = await opendir(folder).catch(ignoreUnreadable)
+  if (opened !== undefined) yield* opened
+}
+
+function ignoreUnreadable(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'EACCES' && error.code !== 'EPERM') throw error
+}

@@ -1,0 +1,109 @@
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type FileSize, storedFiles } from '@muster/db'
+import type { Deps } from '../core/ctx.ts'
+import type { MaintenanceTask } from '../maintenance/maintenance.ts'
+import type { FolderKind } from './folder-kinds.ts'
+import { entriesOf, measureFolder } from './measure-folder.ts'
+
+type SweepDeps = Pick<Deps, 'dispatchDb' | 'log'>
+
+/** Names that one statement asks the database about. */
+const AT_ONCE = 200
+/** A call ends with the step that takes it beyond this: the process may be about to stop, and its disk has other work. */
+const CALL_MS = 1_000
+/** Processes that share a data folder take turns. Their timers are not exact. */
+const TURN_SHARE = 0.9
+
+/** Goes through the folders of one kind in small steps, removes those that nothing needs, and measures the others. */
+export class FolderSweep {
+  readonly #deps: SweepDeps
+  readonly #kind: FolderKind
+  readonly #place: () => string
+  #look: AsyncGenerator<void, void> | null = null
+  #dueMs = Number.NEGATIVE_INFINITY
+
+  /** @param place the id of the data folder, asked for when there is something to look at */
+  constructor(deps: SweepDeps, kind: FolderKind, place: () => string) {
+    this.#deps = deps
+    this.#kind = kind
+    this.#place = place
+  }
+
+  /**
+   * Goes on with the look that is under way, or begins one when it is due and no other process has.
+   *
+   * @returns whether the look goes on
+   */
+  async call(limitMs = CALL_MS): Promise<boolean> {
+    const untilMs = performance.now() + limitMs
+    this.#look ??= await this.#begin()
+    try {
+      while (this.#look !== null) {
+        if ((await this.#look.next()).done === true) this.#look = null
+        else if (performance.now() >= untilMs) return true
+      }
+      return false
+    } catch (error) {
+      this.#look = null
+      throw error
+    }
+  }
+
+  async #begin(): Promise<AsyncGenerator<void, void> | null> {
+    const { everyMs, name, root } = this.#kind
+    if (performance.now() < this.#dueMs) return null
+    this.#dueMs = performance.now() + everyMs
+    if ((await stat(root).catch(() => null)) === null) return null
+    const isOurs = await storedFiles.beginSweep(this.#deps.dispatchDb, this.#place(), name, everyMs * TURN_SHARE)
+    return isOurs ? this.#sweep() : null
+  }
+
+  async *#sweep(): AsyncGenerator<void, void> {
+    const { name: kind, root, has } = this.#kind
+    const [kept, swept] = [
+      { files: 0, bytes: 0 },
+      { files: 0, bytes: 0 },
+    ]
+    let names: string[] = []
+    for await (const { name } of entriesOf(root)) {
+      if (has(name)) names.push(name)
+      if (names.length < AT_ONCE) continue
+      yield* this.#sweepSome(names, kept, swept)
+      names = []
+    }
+    yield* this.#sweepSome(names, kept, swept)
+    await storedFiles.noteSweep(this.#deps.dispatchDb, this.#place(), kind, kept, swept)
+    if (swept.files > 0) this.#deps.log.info({ kind, ...swept }, 'removed folders that nothing needs')
+  }
+
+  async *#sweepSome(names: readonly string[], kept: FileSize, swept: FileSize): AsyncGenerator<void, void> {
+    const over = names.length === 0 ? new Set<string>() : await this.#kind.findOver(names)
+    for (const name of names) {
+      const path = join(this.#kind.root, name)
+      // The folder is a file too.
+      const size = { files: 1, bytes: 0 }
+      yield* measureFolder(path, size)
+      const sum = over.has(name) && (await this.#remove(path)) ? swept : kept
+      sum.files += size.files
+      sum.bytes += size.bytes
+    }
+    yield
+  }
+
+  async #remove(path: string): Promise<boolean> {
+    try {
+      await rm(path, { recursive: true, force: true, maxRetries: 3 })
+      return true
+    } catch (error) {
+      this.#deps.log.warn({ err: error, path }, 'could not remove a folder')
+      return false
+    }
+  }
+}
+
+/** Sweeps folders of one kind as periodic work of a process. */
+export function sweepTask(deps: SweepDeps, kind: FolderKind, place: () => string): MaintenanceTask {
+  const sweep = new FolderSweep(deps, kind, place)
+  return { what: `sweep the folders of ${kind.name}`, everyMs: 2_000, run: () => sweep.call() }
+}
