@@ -9,6 +9,9 @@ const DOUBTED_MS = 100
 /** With so many projects and runs known, those that are quiet are forgotten. */
 const KNOWN_MAX = 10_000
 
+/** From so many changes on that wait to be added up, a look does it: each look reads all of them. */
+const WAITING_MAX = 5_000
+
 /** What this process knows of the bytes of a project, or of one run in it. */
 interface Account {
   /** When the last look began, by a clock that never goes back. */
@@ -84,11 +87,12 @@ async function lookIfOlder(ctx: Ctx, held: Held, ms: number): Promise<void> {
   await account.look
 }
 
-async function look({ db, settings, actor: { projectId } }: Ctx, { scope, runId, account }: Held): Promise<void> {
+async function look({ db, dispatchDb, settings, actor: { projectId } }: Ctx, { scope, runId, account }: Held): Promise<void> {
   const beganAtMs = performance.now()
   // What ends from here on may be missing in the answer.
   const { ended } = account
   const found = await transaction(db, projectId, (tx) => storedBytes.readStoredBytes(tx, projectId, runId))
+  if (found.waiting >= WAITING_MAX) await storedBytes.addUpBytes(dispatchDb)
   const limits = storedBytesLimits(settings, found)
   account.used = found[scope]
   account.limit = limits[scope]

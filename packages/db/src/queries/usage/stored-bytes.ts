@@ -8,24 +8,30 @@ const WHOLE_PROJECT = '00000000-0000-0000-0000-000000000000'
 export interface StoredBytes {
   project: number
   run: number
+  /** Changes of all projects that are not added up yet: as many rows were read. */
+  waiting: number
   projectLimit: number | null
   runLimit: number | null
 }
 
-/** The bytes of the project of the transaction, and of one of its runs: those that are committed at this moment. */
+/**
+ * The bytes of the project of the transaction, and of one of its runs: those that are committed at this moment. What is not added up yet is read once for all sums, whoever wrote it: an index
+ * on it would make each write dearer than the reads are, as long as few changes wait.
+ */
 export async function readStoredBytes({ sql }: Pick<Tx, 'sql'>, projectId: string, runId: string | null): Promise<StoredBytes> {
+  const added = (id: string) => sql`(select s.bytes from muster_system.stored_bytes s where s.project_id = ${projectId} and s.run_id = ${id}::uuid)`
+  // What is deleted may have been counted as slightly longer than what was added.
   const [row] = await sql<StoredBytes[]>`
-    select ${storedBy(sql, projectId, null)} as project, ${runId === null ? sql`0::bigint` : storedBy(sql, projectId, runId)} as run,
+    select greatest(0, coalesce(${added(WHOLE_PROJECT)}, 0) + c.project)::bigint as project,
+      ${runId === null ? sql`0::bigint` : sql`greatest(0, coalesce(${added(runId)}, 0) + c.run)::bigint`} as run, c.waiting,
       (p.settings -> 'limits' ->> 'stored_bytes')::bigint as "projectLimit", (p.settings -> 'limits' ->> 'run_stored_bytes')::bigint as "runLimit"
-    from projects p where p.id = ${projectId}`
-  return row ?? { project: 0, run: 0, projectLimit: null, runLimit: null }
-}
-
-/** What is added up, and what is not yet. What is deleted may have been counted as slightly longer than what was added. */
-function storedBy(sql: Tx['sql'], projectId: string, runId: string | null) {
-  const ofRun = runId === null ? sql`` : sql`and c.run_id = ${runId}::uuid`
-  return sql`greatest(0, coalesce((select s.bytes from muster_system.stored_bytes s where s.project_id = ${projectId} and s.run_id = ${runId ?? WHOLE_PROJECT}::uuid), 0)
-    + coalesce((select sum(c.bytes) from muster_system.byte_changes c where c.project_id = ${projectId} ${ofRun}), 0))::bigint`
+    from projects p, (
+      select coalesce(sum(bytes) filter (where project_id = ${projectId}), 0) as project,
+        coalesce(sum(bytes) filter (where project_id = ${projectId} and run_id = ${runId}::uuid), 0) as run, count(*) as waiting
+      from muster_system.byte_changes
+    ) as c
+    where p.id = ${projectId}`
+  return row ?? { project: 0, run: 0, waiting: 0, projectLimit: null, runLimit: null }
 }
 
 /** The runs that have stored most, as far as it is added up: of those that have not ended, and of those that ended a short time ago. */
