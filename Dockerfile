@@ -1,22 +1,27 @@
 # One image for every process: API (the default), worker, migrate. Node runs the TypeScript sources, so there is no build step.
 
-FROM node:24-slim AS install
+# With a digest, node:24-slim@sha256:…, a build has the same base each time. `npm run image -- bases` says whether it has one.
+ARG NODE_IMAGE=node:24-slim
+
+FROM $NODE_IMAGE AS install
 WORKDIR /app
 COPY . .
 # Installs only what API, worker and scripts need at run time: no tools, no tests, no embedded PostgreSQL. Uses the project's version of pnpm.
 RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
   CI=true pnpm_config_pm_on_fail=ignore npx --yes "$(node -p "require('./package.json').packageManager.split('+')[0]")" install --frozen-lockfile --prod \
-  --package-import-method copy --filter-prod 'muster...' --filter-prod '@muster/api...' --filter-prod '@muster/worker...'
+  --package-import-method copy --filter-prod 'muster-workspace...' --filter-prod '@muster/api...' --filter-prod '@muster/worker...'
+# The bill of materials of what is installed: docker run --rm muster cat muster.cdx.json
+RUN --mount=type=cache,target=/root/.local/share/pnpm/store node scripts/image.ts sbom > muster.cdx.json
 
 # The dashboard is the one thing that is built; what builds it stays out of the image.
-FROM node:24-slim AS dashboard
+FROM $NODE_IMAGE AS dashboard
 WORKDIR /app
 COPY . .
 RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
   CI=true pnpm_config_pm_on_fail=ignore npx --yes "$(node -p "require('./package.json').packageManager.split('+')[0]")" install --frozen-lockfile \
   --package-import-method copy --filter '@muster/dashboard...' && node apps/dashboard/node_modules/vite/bin/vite.js build apps/dashboard
 
-FROM node:24-slim
+FROM $NODE_IMAGE
 # MUSTER_IMAGE: `npm run key`, `migrate`, `rotate-secrets` and `restored` use this installation and install nothing.
 ENV NODE_ENV=production DATA_DIR=/data MUSTER_IMAGE=1
 WORKDIR /app

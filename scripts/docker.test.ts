@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
+import { promisify } from 'node:util'
 import { settingsSchema } from '@muster/domain'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { basesOf, sbomCommand } from './image.ts'
 import { prepareEnvironment, ROOT } from './system/environment.ts'
 
 type Service = {
   image: string
-  build?: string
+  build?: { context: string; args: Record<string, string> }
   command?: string[]
   environment: Record<string, string>
   depends_on?: Record<string, { condition: string }>
@@ -34,6 +37,36 @@ function service(name: string): Service {
 function filledIn(environment: Record<string, string>): Record<string, string> {
   const fill = (value: string): string => value.replace(/\$\{\w+(?::-([^}]*)|:\?[^}]*)?\}/g, (_all, fallback: string | undefined) => fallback ?? 'secret')
   return Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, fill(String(value))]))
+}
+
+/** Packages that the lock file has for some projects, and for those that they depend on, without what only development needs. */
+function lockedPackages(projects: readonly string[]): Set<string> {
+  type Dependencies = Record<string, string>
+  const lock = parse(readFileSync(join(ROOT, 'pnpm-lock.yaml'), 'utf8')) as {
+    importers: Record<string, Partial<Record<'dependencies' | 'optionalDependencies', Record<string, { version: string }>>>>
+    snapshots: Record<string, Partial<Record<'dependencies' | 'optionalDependencies', Dependencies>>>
+  }
+  const found = new Set<string>()
+  const seen = new Set<string>()
+  const addPackage = (name: string, version: string): void => {
+    const key = `${name}@${version}` in lock.snapshots ? `${name}@${version}` : version
+    if (seen.has(key)) return
+    seen.add(key)
+    found.add(key.replace(/\(.*$/, ''))
+    const { dependencies, optionalDependencies } = lock.snapshots[key] ?? {}
+    for (const [each, itsVersion] of Object.entries({ ...dependencies, ...optionalDependencies })) addPackage(each, itsVersion)
+  }
+  const addProject = (folder: string): void => {
+    if (seen.has(folder)) return
+    seen.add(folder)
+    const { dependencies, optionalDependencies } = lock.importers[folder] ?? {}
+    for (const [name, { version }] of Object.entries({ ...dependencies, ...optionalDependencies })) {
+      if (version.startsWith('link:')) addProject(posix.join(folder, version.slice('link:'.length)))
+      else addPackage(name, version)
+    }
+  }
+  for (const project of projects) addProject(project)
+  return found
 }
 
 describe('docker-compose.yml', () => {
@@ -89,8 +122,36 @@ describe('Dockerfile', () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { devDependencies: { node: string } }
     const major = /\d+/.exec(devDependencies.node)?.[0]
 
-    const versions = [...dockerfile.matchAll(/^FROM node:(\d+)/gm)].map(([, version]) => version)
-    expect(versions.length).toBeGreaterThan(1)
-    expect(new Set(versions)).toEqual(new Set([major]))
+    expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(Array(3).fill('$NODE_IMAGE'))
+    expect(/^ARG NODE_IMAGE=node:(\d+)-slim$/m.exec(dockerfile)?.[1]).toBe(major)
+    expect(service('migrate').build?.args.NODE_IMAGE).toContain(/^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)?.[1])
   })
+})
+
+describe('npm run image', () => {
+  it('says of each base image whether it is pinned, and by which variable to pin it', () => {
+    expect(basesOf({}).map(({ image, isPinned }) => [image, isPinned])).toEqual([
+      ['node:24-slim', false],
+      ['postgres:18', false],
+    ])
+    const digest = `sha256:${'0a'.repeat(32)}`
+    const pinned = basesOf({ NODE_IMAGE: `node:24-slim@${digest}`, POSTGRES_IMAGE: 'registry.example.com/postgres:18@sha256:short' })
+    expect(pinned.map(({ variable, isPinned }) => [variable, isPinned])).toEqual([
+      ['NODE_IMAGE', true],
+      ['POSTGRES_IMAGE', false],
+    ])
+  })
+
+  it('writes a bill of materials with every package that the lock file has for the processes of the image', async () => {
+    const [program, ...args] = sbomCommand()
+    const { stdout } = await promisify(execFile)(program, args, { cwd: ROOT, env: { ...process.env, CI: 'true' }, maxBuffer: 64 * 1_048_576 })
+    const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: { group?: string; name: string; version: string; purl: string }[] }
+    expect(bomFormat).toBe('CycloneDX')
+    const listed = new Set(components.map(({ group, name, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`))
+    const locked = lockedPackages(['.', 'apps/api', 'apps/worker'])
+    expect(locked.size).toBeGreaterThan(100)
+    expect([...locked].filter((each) => !listed.has(each))).toEqual([])
+    // Nor anything else but packages of ours.
+    expect([...listed].filter((each) => !locked.has(each) && !each.startsWith('@muster/'))).toEqual([])
+  }, 120_000)
 })

@@ -73,6 +73,11 @@ describe('the commands of README.md', () => {
     for (const service of ['postgres', 'worker']) expect((await muster.inspect(service, ports)).join('')).toBe('')
     for (const service of ['api', 'worker']) expect(await muster.compose('exec', '-T', service, 'id', '--user')).toBe('1000\n')
   })
+
+  it('write the bill of materials of the image into it', async () => {
+    const written = JSON.parse(await muster.compose('exec', '-T', 'api', 'cat', 'muster.cdx.json')) as { components: { name: string }[] }
+    expect(written.components.map(({ name }) => name)).toEqual(expect.arrayContaining(['fastify', 'pg-boss', 'postgres']))
+  })
 })
 
 describe('a subtask in containers', () => {
