@@ -1,4 +1,4 @@
-import { DomainError, parseDatabaseAddress } from '@muster/domain'
+import { DomainError, isUuid, parseDatabaseAddress } from '@muster/domain'
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { drizzle, PostgresJsDatabase, PostgresJsSession } from 'drizzle-orm/postgres-js'
@@ -117,12 +117,11 @@ export async function transaction<T>(database: Database, projectId: string | nul
   let result: T
   try {
     const sql = statementsOf(connection, () => isEnding, onFailure)
-    const begun = sql.unsafe('begin').execute()
-    // BEGIN, what a session lacks, and the project travel with the first statements of the work, which saves two round trips. If BEGIN ever failed alone, these statements
-    // would see no project and change nothing; without a project they wait for it.
-    const settled = database.perTransaction === null ? begun : sql.unsafe(database.perTransaction).execute()
-    const scoped = projectId === null ? settled : sql`select set_config('muster.project_id', ${projectId}, true)`.execute()
-    if (projectId === null) await settled
+    const project = projectId === null ? null : `set local muster.project_id = '${requireUuid(projectId)}'`
+    const begun = sql.unsafe(['begin', database.perTransaction, project].filter((statement) => statement !== null).join('; ')).execute()
+    // BEGIN, what a session lacks, and the project are one message, which travels with the first statements of the work and saves two round trips. If it
+    // ever failed alone, these statements would see no project and change nothing; without a project they wait for it.
+    if (projectId === null) await begun
     let orm: PostgresJsDatabase | undefined
     result = await work({
       sql,
@@ -137,7 +136,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
         lasts.push(last)
       },
     })
-    if (lasts.length === 0) await Promise.all([begun, settled, scoped])
+    if (lasts.length === 0) await begun
     // If our own code failed to send one, PostgreSQL would commit the others. After a tick, every promise that waits for no answer has settled.
     if (lasts.length > 0) await new Promise<void>((resolve) => process.nextTick(resolve))
     if (failures.length > 0) throw failures[0]
@@ -147,7 +146,7 @@ export async function transaction<T>(database: Database, projectId: string | nul
     })
     // The answer to the COMMIT of a transaction in which a statement failed.
     if (command === 'ROLLBACK') throw failures[0] ?? new Error('The transaction was rolled back instead of committed.')
-    await Promise.all([begun, settled, scoped, ...lasts])
+    await Promise.all([begun, ...lasts])
   } catch (error) {
     // A lost connection has no transaction any more.
     if (!isEnding) await connection.unsafe('rollback').catch(() => {})
@@ -158,6 +157,12 @@ export async function transaction<T>(database: Database, projectId: string | nul
   }
   for (const action of actions) action()
   return result
+}
+
+/** An id that becomes part of a statement: SET takes no parameters. */
+function requireUuid(id: string): string {
+  if (!isUuid(id)) throw new Error('The id of a project is a UUID.')
+  return id
 }
 
 /** A transaction of one statement, for which BEGIN, the project, the statement and COMMIT travel in one round trip. */
