@@ -9,7 +9,7 @@ export interface RunJobs {
    * the permits.
    */
   insertForRows(tx: Tx, subtaskIds: readonly string[]): Promise<void>
-  /** The queue's part of the statement that grants permits, for `lanes.grantPermits`. */
+  /** The queue's part of a statement that gives permits, for `spawn.insertSubtasks` and `lanes.grantPermits`. */
   inserting(tx: Tx): lanes.InsertingJobs
   /**
    * The queue's part of the statement that claims, for `claims.claimRows`. Takes up to `limit` waiting jobs of a queue (see `runQueue`), without those
@@ -59,7 +59,7 @@ export function createRunJobs(): RunJobs {
         ${insertGranted(tx.sql)}`
     },
     inserting({ sql }) {
-      return sql`inserted as (${insertGranted(sql)})`
+      return sql`queued as (${insertGranted(sql)})`
     },
     claiming(sql, queue, limit, depth, shares, condition = sql`true`) {
       // What pg-boss's own fetch does with such jobs, but for the order; a test compares them. Limits are literals, because the plan for an unknown

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { advanceClock, drain, type Harness, invariants, resetClock, spawn, startHarness } from '@muster/testing'
+import { advanceClock, drain, type Harness, invariants, resetClock, spawn, startHarness, waitUntilBlocked } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Ctx, cancelSubtask, deleteExpired, type Idempotency, Replay } from '../index.ts'
 
@@ -64,23 +64,13 @@ describe('the same request with the same key', () => {
 
   it('is told to wait while it is being answered', async () => {
     const key = newKey()
-    const started = Promise.withResolvers<void>()
-    const gate = Promise.withResolvers<void>()
-    const slow = sending(key, undefined, {
-      ...harness.ctx,
-      runJobs: {
-        ...harness.ctx.runJobs,
-        insertForRows: async (...job) => {
-          started.resolve()
-          await gate.promise
-          await harness.ctx.runJobs.insertForRows(...job)
-        },
-      },
-    })
-    const first = spawn(slow, { agentId: key })
-    await started.promise
+    const holder = await harness.admin.reserve()
+    await holder`select pg_advisory_lock(hashtextextended(${`${harness.ctx.actor.projectId}/${key}`}, 0))`
+    const first = spawn(sending(key), { agentId: key })
+    await waitUntilBlocked(harness.admin, 1)
     await expect(spawn(sending(key), { agentId: newKey() })).rejects.toMatchObject({ code: 'request_in_progress', details: { retryAfterSeconds: 1 } })
-    gate.resolve()
+    await holder`select pg_advisory_unlock_all()`
+    holder.release()
     await first
     await replayOf(spawn(sending(key), { agentId: key }))
   })
@@ -119,8 +109,8 @@ describe('a key', () => {
     const key = newKey()
     const unknown = harness.deps.newId()
     await expect(cancelSubtask(sending(key), unknown)).rejects.toMatchObject({ code: 'not_found' })
-    const crashing = { ...sending(key), runJobs: { ...harness.ctx.runJobs, insertForRows: () => Promise.reject(new Error('crashed')) } }
-    await expect(spawn(crashing, { agentId: key })).rejects.toThrow('crashed')
+    // Its row fails with its job: there is no such queue.
+    await expect(spawn(sending(key), { agentId: key, runner: 'unheard-of' })).rejects.toThrow('null value in column "name"')
     expect(await harness.admin`select from idempotency_keys where key = ${key}`).toHaveLength(0)
     expect(await harness.admin`select from subtasks where agent_id = ${key}`).toHaveLength(0)
     await spawn(sending(key), { agentId: key })

@@ -124,8 +124,7 @@ describe('spawning', () => {
 
   it('leaves nothing behind when its transaction fails', async () => {
     const agentId = newAgent()
-    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, insertForRows: () => Promise.reject(new Error('the queue is gone')) } }
-    await expect(spawn(failing, { agentId })).rejects.toThrow('the queue is gone')
+    await expect(spawn(harness.ctx, { agentId, runner: 'unheard-of' })).rejects.toThrow('null value in column "name"')
     expect(await harness.admin`select from subtasks where agent_id = ${agentId}`).toHaveLength(0)
   })
 

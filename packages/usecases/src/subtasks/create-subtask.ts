@@ -155,15 +155,10 @@ export async function insertPrepared(deps: Deps, tx: Tx, projectId: string, prep
   return (await insertWithLimits(deps, tx, projectId, prepared)).spawned
 }
 
-/** The statements that lock the lanes of rows, insert those and their jobs, each of which sees what the one before it has waited for or written. */
 function insertRows(deps: Deps, tx: Tx, projectId: string, rows: readonly Prepared[], options: spawn.InsertOptions) {
-  return [
-    spawn.insertSubtasks(tx, projectId, rows.map(withCreatedEvent), lanes.laneDefaults(deps.settings), deps.settings.SUBTASK_AGEING_SECONDS, options),
-    deps.runJobs.insertForRows(
-      tx,
-      rows.map(({ row }) => row.id),
-    ),
-  ] as const
+  const { settings, runJobs } = deps
+  const [defaults, created] = [lanes.laneDefaults(settings), rows.map(withCreatedEvent)]
+  return spawn.insertSubtasks(tx, projectId, created, defaults, settings.SUBTASK_AGEING_SECONDS, runJobs.inserting(tx), options)
 }
 
 async function insertWithLimits(deps: Deps, tx: Tx, projectId: string, prepared: readonly Prepared[]): Promise<{ spawned: Spawned[]; hasBudget: boolean }> {
@@ -173,13 +168,13 @@ async function insertWithLimits(deps: Deps, tx: Tx, projectId: string, prepared:
   let overBudget = new Map<string, DomainError>()
   // Almost no project has a budget, so the rows are sent with the lock, and are not inserted where there is one.
   const mayHaveRoom = prepared.every(({ taskBudget }) => taskBudget === undefined)
-  let [hasBudget, inserted = new Map<string, spawn.InsertedSubtask>()] = await pipeline([
+  let [hasBudget, inserted] = await pipeline([
     lanes.lockProjectLanes(tx, projectId, agentIds, defaults),
-    ...(mayHaveRoom ? insertRows(deps, tx, projectId, prepared, { isReserved: false }) : []),
+    mayHaveRoom ? insertRows(deps, tx, projectId, prepared, { isReserved: false }) : new Map<string, spawn.InsertedSubtask>(),
   ])
   if (hasBudget || !mayHaveRoom) {
     const { reserved, refusals } = await reserveBudgets(deps, tx, projectId, prepared)
-    if (reserved.length > 0) [inserted] = await pipeline(insertRows(deps, tx, projectId, reserved, { isReserved: true }))
+    if (reserved.length > 0) inserted = await insertRows(deps, tx, projectId, reserved, { isReserved: true })
     asking = reserved
     overBudget = refusals
   }
@@ -223,9 +218,9 @@ async function insertAtOnce(deps: Deps, projectId: string, prepared: readonly Pr
       prepared.map(({ row }) => row.agentId),
       lanes.laneDefaults(deps.settings),
     )
-    const [inserted, jobs] = insertRows(deps, tx, projectId, prepared, { isReserved: false, takesNoPermit: true })
+    const inserted = insertRows(deps, tx, projectId, prepared, { isReserved: false, takesNoPermit: true })
     const notification = deps.notifier.withCommit(tx, 'run', [], spawn.anyHasPermit(tx, ids))
-    const sent = pipeline([locked, inserted, jobs, notification.sent] as const)
+    const sent = pipeline([locked, inserted, notification.sent] as const)
     tx.withCommit(sent)
     const callers = prepared.map((each) => each.ctx)
     // Which of them are accepted is not known yet, only what their answers would be.

@@ -67,7 +67,7 @@ export interface Granted {
 }
 
 /**
- * The queue's part of a statement that grants permits, as a common table expression: inserts the jobs of `granted(project_id, id, job_id, runner,
+ * The queue's part of a statement that gives permits, as a common table expression: inserts the jobs of `granted(project_id, id, job_id, runner,
  * rank_at)`.
  */
 export type InsertingJobs = Fragment

@@ -1,7 +1,7 @@
 // SQL: a spawn is one statement that counts, admits, inserts and announces under the lock of its lane, and it carries the most load of all.
 import { type NewEvent, PRIORITY_RANKS } from '@muster/domain'
 import type { Tx } from '../../client.ts'
-import { agentLimit, hasBudget, type LaneDefaults, projectLimit } from './lanes.ts'
+import { agentLimit, hasBudget, type InsertingJobs, type LaneDefaults, projectLimit } from './lanes.ts'
 import { type NewSubtaskRow, names, REQUESTED, toRecord, types } from './row.ts'
 
 const INSERTED = ['id', ...REQUESTED] as const
@@ -24,9 +24,11 @@ export interface InsertOptions {
 }
 
 /**
- * Inserts subtasks in their order, with their events, up to the pending limits of their lanes and their project, and grants free permits. Those that
- * are missing in the answer met a limit. `lockProjectLanes` must
- * come before, as a statement of its own. Counts pending rows no further than the limit.
+ * Inserts subtasks in their order, with their events, up to the pending limits of their lanes and their project, and grants free permits with their jobs.
+ * Those that are missing in the answer met a limit. `lockProjectLanes` must come before, as a statement of its own. Counts pending rows no further than the
+ * limit.
+ *
+ * @param jobs of `RunJobs.inserting`
  */
 export async function insertSubtasks(
   tx: Tx,
@@ -34,6 +36,7 @@ export async function insertSubtasks(
   rows: readonly { row: NewSubtaskRow; created: NewEvent }[],
   defaults: LaneDefaults,
   ageingSeconds: number,
+  jobs: InsertingJobs,
   { isReserved, takesNoPermit = false }: InsertOptions,
 ): Promise<Map<string, InsertedSubtask>> {
   const data = rows.map(({ row, created }) => ({
@@ -110,8 +113,12 @@ export async function insertSubtasks(
           select from admitted later where later.agent_id = a.agent_id and later.has_permit and later.rank_seconds > a.rank_seconds))
       ))
       order by w.place
-      returning id, agent_id, slot, created_at, rank_at
+      returning id, agent_id, runner, slot, job_id, created_at, rank_at
     ),
+    granted as (
+      select ${projectId}::uuid as project_id, id, job_id, runner, rank_at from inserted where slot
+    ),
+    ${jobs},
     announced as (
       insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
       select ${projectId}, 'subtask.created', 'subtask', i.id, w.event, w.actor_kind, w.actor_id, moment.now
