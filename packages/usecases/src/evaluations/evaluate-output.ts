@@ -4,6 +4,7 @@ import {
   type EvaluationInput,
   type EvaluationJudge,
   type EvaluationRules,
+  type EvaluationSettings,
   earlierLines,
   evaluate,
   evaluationRules,
@@ -100,6 +101,8 @@ interface ProjectRules {
 
 /** The same for a batch of results, with the delivered tasks and the check-ins of their runs, by subtask. */
 export interface RulesOfEnds extends ProjectRules {
+  /** Subtasks with an open question. */
+  asking: ReadonlySet<string>
   delivered: ReadonlyMap<string, settle.DeliveredTask>
   said: ReadonlyMap<string, checkIns.StoredCheckIn[]>
 }
@@ -112,7 +115,10 @@ export interface MadeEvaluation {
 }
 
 export async function readProjectRules(tx: Tx, projectId: string): Promise<ProjectRules> {
-  const settings = (await evaluations.findEvaluationSettings(tx, projectId)) ?? {}
+  return toProjectRules((await evaluations.findEvaluationSettings(tx, projectId)) ?? {})
+}
+
+function toProjectRules(settings: EvaluationSettings): ProjectRules {
   return { rules: evaluationRules(settings), judge: judgeOf(settings) }
 }
 
@@ -121,13 +127,14 @@ export async function readProjectRules(tx: Tx, projectId: string): Promise<Proje
  */
 export async function readRulesOfEnds(tx: Tx, projectId: string, subtaskIds: readonly string[], taskIds: readonly string[]): Promise<RulesOfEnds> {
   const hasTasks = taskIds.length > 0
-  const [projectRules, delivered, said] = await Promise.all([
-    readProjectRules(tx, projectId),
+  const [{ evaluation, asking }, delivered, said] = await Promise.all([
+    settle.readEndingContext(tx, projectId, subtaskIds),
     hasTasks ? settle.listDeliveredTasks(tx, subtaskIds, taskIds) : [],
     hasTasks ? checkIns.listCheckIns(tx, projectId, { taskIds, sessionIds: subtaskIds.map(subtaskSessionId) }) : [],
   ])
   return {
-    ...projectRules,
+    ...toProjectRules(evaluation),
+    asking,
     delivered: new Map(delivered.map((brief) => [brief.subtaskId, brief])),
     said: Map.groupBy(said, ({ sessionId }) => sessionId),
   }

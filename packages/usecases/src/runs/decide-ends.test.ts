@@ -61,6 +61,7 @@ function factsOf(task: LockedTask | null): EndFacts {
     tasks: new Map(task === null ? [] : [[task.id, task]]),
     rules: {
       rules: DEFAULT_EVALUATION_RULES,
+      asking: new Set(),
       judge: null,
       delivered: new Map([[ROW.id, { subtaskId: ROW.id, taskId: TASK_ID, revision: 1, criteria: [...CRITERIA] }]]),
       said: new Map(),

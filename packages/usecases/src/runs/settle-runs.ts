@@ -71,11 +71,7 @@ export async function settleInTransaction(
   const lockedTasks = await lockTasksOf(tx, projectId, ends)
   // Read behind the locks of the rows.
   const ids = ends.map((end) => end.subtaskId)
-  const [locked, rules, asking] = await pipeline([
-    settle.lockEnding(tx, ends),
-    readRulesOfEnds(tx, projectId, ids, [...lockedTasks.keys()]),
-    questions.listAsking(tx, projectId, ids),
-  ])
+  const [locked, rules] = await pipeline([settle.lockEnding(tx, ends), readRulesOfEnds(tx, projectId, ids, [...lockedTasks.keys()])])
   const rows = locked.filter((row) => byId.get(row.id)?.onlyIfLapsed !== true || row.leaseLapsed)
   if (rows.length < ends.length) {
     for (const id of await settle.findEnded(tx, ends)) settlements.set(id, 'settled')
@@ -114,7 +110,7 @@ export async function settleInTransaction(
   }
   await storeContinuations(tx, projectId, plans)
   const events = [
-    ...(await withdrawQuestions(tx, projectId, terminal, asking)),
+    ...(await withdrawQuestions(tx, projectId, terminal, rules.asking)),
     ...(await expireUpdates(tx, projectId, terminal)),
     ...plans.flatMap((plan) => plan.events),
   ]

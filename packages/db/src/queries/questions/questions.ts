@@ -133,18 +133,6 @@ export async function closeQuestion(tx: Tx, id: string, { status, answer, answer
   return row ?? null
 }
 
-/**
- * Which of these locked subtasks have open questions. In a statement after the one that locks them: that one sees questions as they were before it waited,
- * and would miss one that was asked meanwhile.
- */
-export async function listAsking(tx: Tx, projectId: string, subtaskIds: readonly string[]): Promise<Set<string>> {
-  const rows = await tx.orm
-    .selectDistinct({ subtaskId: questions.subtaskId })
-    .from(questions)
-    .where(and(eq(questions.projectId, projectId), sql`${questions.status} = 'open'`, anyOf(questions.subtaskId, subtaskIds)))
-  return new Set(rows.map(({ subtaskId }) => subtaskId as string))
-}
-
 /** Withdraws the open questions of a locked subtask or task. */
 export async function withdrawOpen(tx: Tx, projectId: string, subject: QuestionSubject): Promise<Question[]> {
   return await tx.orm.update(questions).set({ status: 'withdrawn' }).where(openOf(projectId, subject)).returning()

@@ -1,6 +1,6 @@
 // SQL: the ends of a batch of runs are written by one statement of each kind. Joins also name the ids as a list, because a plan that was prepared
 // while the tables were empty would read them whole ever after; with the list, every plan uses the primary key.
-import type { Criterion, TerminalStatus, UsageAdded } from '@muster/domain'
+import type { Criterion, EvaluationSettings, TerminalStatus, UsageAdded } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 import { hasBudget } from './lanes.ts'
 import { added, assigned, COPIED, cleared, ENDED, ENDING, HELD, names, RETURNED, read, type SubtaskRow, toRecord, types, USED, WAITING } from './row.ts'
@@ -59,6 +59,28 @@ export async function findEnded(tx: Tx, attempts: readonly AttemptRef[]): Promis
       on s.id = ref.id and s.attempt = ref.attempt
     where s.status in ('completed', 'failed', 'cancelled', 'waiting') and s.id = any(${ids})`
   return rows.map((row) => row.id)
+}
+
+/** What the ends of subtasks are decided by, besides their rows. */
+export interface EndingContext {
+  /** Of the project. */
+  evaluation: EvaluationSettings
+  /** Those with an open question. */
+  asking: ReadonlySet<string>
+}
+
+/**
+ * Reads it in a statement after the one that locks the subtasks: that one sees questions as they were before it waited, and would miss one that was asked
+ * meanwhile.
+ */
+export async function readEndingContext(tx: Tx, projectId: string, subtaskIds: readonly string[]): Promise<EndingContext> {
+  const [row] = await tx.sql<{ evaluation: EvaluationSettings | null; asking: string[] }[]>`
+    select p.settings -> 'evaluation' as evaluation, array(
+      select distinct q.subtask_id::text from questions q
+      where q.project_id = ${projectId} and q.status = 'open' and q.subtask_id = any(${subtaskIds as string[]}::uuid[])
+    ) as asking
+    from projects p where p.id = ${projectId}`
+  return { evaluation: row?.evaluation ?? {}, asking: new Set(row?.asking) }
 }
 
 /** The tasks of some subtasks. */
