@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Database, Tx } from '@muster/db'
+import type { Database, Notice } from '@muster/db'
 
 /**
  * Channels on which loops wake each other, within a process and across processes. Only speed depends on them, because every listener also polls.
@@ -37,9 +37,7 @@ const PAYLOADS_PER_NOTIFICATION = 200
 const LONE_AFTER_MS = 5
 
 /** A notification that belongs to a transaction. */
-export interface CommitNotification {
-  /** The statement that sends it with the COMMIT, for a pipeline of the transaction. Empty where it is sent after the commit. */
-  sent: Promise<unknown>
+export interface CommitNotification extends Notice {
   /** To be called after the commit, if there is something to notify of. */
   committed(): void
 }
@@ -52,16 +50,9 @@ export interface Notifier {
   notify(channel: Exclude<Channel, 'events'>, payload?: string): void
   /**
    * The same for a transaction, whose COMMIT carries the notification if this process has sent none for a moment: it arrives sooner then, and without a
-   * transaction of its own. Under load it follows the commit, together with others.
-   *
-   * @param onlyIf a condition in SQL: nothing travels with the COMMIT where it is false
+   * transaction of its own. Under load it follows the commit, together with others, and the statement of the transaction has nothing to notify of.
    */
-  withCommit(
-    tx: Pick<Tx, 'sql'>,
-    channel: Exclude<keyof typeof CHANNELS, 'events'>,
-    payloads: readonly string[],
-    onlyIf?: ReturnType<Tx['sql']>,
-  ): CommitNotification
+  withCommit(channel: Exclude<keyof typeof CHANNELS, 'events'>, payloads: readonly string[]): CommitNotification
   /** Calls back on each notification with its payloads, and without payloads whenever listening has begun, also after a lost connection. */
   listen(channel: Channel, onNotification: (payloads: string[]) => void): Promise<() => Promise<void>>
 }
@@ -107,22 +98,20 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
 
   return {
     notify,
-    withCommit({ sql }, channel, payloads, onlyIf = sql`true`) {
+    withCommit(channel, payloads) {
       const nowMs = performance.now()
       if (nowMs - sentAtMs < LONE_AFTER_MS || payloads.length > PAYLOADS_PER_NOTIFICATION) {
         const each = payloads.length === 0 ? [undefined] : payloads
         return {
-          sent: Promise.resolve(),
+          channel: CHANNELS[channel],
+          text: null,
           committed: () => {
             for (const payload of each) notify(channel, payload)
           },
         }
       }
       sentAtMs = nowMs
-      const text = [self, ...payloads].join(',')
-      // Sent in its turn in a pipeline, as the statements of asynchronous functions are: `execute` would send it before them.
-      const send = async () => await sql`select pg_notify(${CHANNELS[channel]}, ${text}) where ${onlyIf}`
-      return { sent: send(), committed: () => wakeHere(channel, [...payloads]) }
+      return { channel: CHANNELS[channel], text: [self, ...payloads].join(','), committed: () => wakeHere(channel, [...payloads]) }
     },
     async listen(channel, onNotification) {
       const listeners = local.get(channel) ?? new Set()

@@ -1,4 +1,4 @@
-import type { Tx } from '@muster/db'
+import type { Notice, Tx } from '@muster/db'
 import { endsWait, type NewEvent } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 
@@ -10,12 +10,12 @@ export function wakeAfterCommit({ notifier }: Pick<Deps, 'notifier'>, tx: Tx, ev
   })
 }
 
-/** The same for the last statements of a transaction, with which the notification may travel. @returns when it has been sent */
-export function wakeWithCommit({ notifier }: Pick<Deps, 'notifier'>, tx: Tx, events: readonly NewEvent[]): Promise<unknown> {
+/** The same with a notification that may travel with the COMMIT. @returns what the statement that publishes the events has to notify of */
+export function wakeWithCommit({ notifier }: Pick<Deps, 'notifier'>, tx: Tx, events: readonly NewEvent[]): Notice | undefined {
   const endedIds = events.flatMap(({ type, subject }) => (endsWait(type) ? [subject.id] : []))
   tx.afterCommit(() => notifier.notify('outbox'))
-  if (endedIds.length === 0) return Promise.resolve()
-  const notification = notifier.withCommit(tx, 'ended', endedIds)
+  if (endedIds.length === 0) return undefined
+  const notification = notifier.withCommit('ended', endedIds)
   tx.afterCommit(notification.committed)
-  return notification.sent
+  return notification
 }

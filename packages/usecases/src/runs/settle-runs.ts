@@ -168,9 +168,8 @@ async function writeEnds(
         granted = answer
       }),
       evaluated.length > 0 ? storeEvaluations(deps, tx, projectId, evaluated) : null,
-      outbox.publish(tx, projectId, events),
+      outbox.publish(tx, projectId, events, wakeWithCommit(deps, tx, events)),
       removeJobs(deps, tx, projectId, plans.rows),
-      wakeWithCommit(deps, tx, events),
     ]),
   )
   tx.afterCommit(() => {

@@ -218,9 +218,9 @@ async function insertAtOnce(deps: Deps, projectId: string, prepared: readonly Pr
       prepared.map(({ row }) => row.agentId),
       lanes.laneDefaults(deps.settings),
     )
-    const inserted = insertRows(deps, tx, projectId, prepared, { isReserved: false, takesNoPermit: true })
-    const notification = deps.notifier.withCommit(tx, 'run', [], spawn.anyHasPermit(tx, ids))
-    const sent = pipeline([locked, inserted, notification.sent] as const)
+    const notification = deps.notifier.withCommit('run', [])
+    const inserted = insertRows(deps, tx, projectId, prepared, { isReserved: false, takesNoPermit: true, notice: notification })
+    const sent = pipeline([locked, inserted] as const)
     tx.withCommit(sent)
     const callers = prepared.map((each) => each.ctx)
     // Which of them are accepted is not known yet, only what their answers would be.

@@ -3,11 +3,19 @@ import type { NewEvent } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 import { subjectKey, subjectName } from './events.ts'
 
+/** What a COMMIT tells other processes on a channel of PostgreSQL; nothing where `text` is null. */
+export interface Notice {
+  channel: string
+  text: string | null
+}
+
 /**
  * Writes events to the outbox, in this transaction. Call it after locking their subject: readers see the events of a subject in the order of the
  * calls under that lock.
+ *
+ * @param notice travels with the COMMIT, if there are events
  */
-export async function publish(tx: Tx, projectId: string, events: readonly NewEvent[]): Promise<void> {
+export async function publish(tx: Tx, projectId: string, events: readonly NewEvent[], notice?: Notice): Promise<void> {
   if (events.length === 0) return
   const rows = events.map((event) => ({
     type: event.type,
@@ -20,14 +28,17 @@ export async function publish(tx: Tx, projectId: string, events: readonly NewEve
   }))
   // One call of the clock for all rows. As the column's default it would run for each row: a tenth of the time of firing thousands of schedules.
   await tx.sql`
-    with moment as materialized (select muster_now() as now)
-    insert into outbox (project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, at)
-    select ${projectId}, e.type, e.subject_kind, e.subject_id, e.subject_name, e.data, e.actor_kind, e.actor_id, moment.now
-    from rows from (
-      jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as (type text, subject_kind text, subject_id uuid, subject_name text, data jsonb, actor_kind text, actor_id text)
-    ) with ordinality as e(type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, place) cross join moment
-    order by e.place`
+    with moment as materialized (select muster_now() as now),
+    published as (
+      insert into outbox (project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, at)
+      select ${projectId}, e.type, e.subject_kind, e.subject_id, e.subject_name, e.data, e.actor_kind, e.actor_id, moment.now
+      from rows from (
+        jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+          as (type text, subject_kind text, subject_id uuid, subject_name text, data jsonb, actor_kind text, actor_id text)
+      ) with ordinality as e(type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, place) cross join moment
+      order by e.place
+    )
+    select pg_notify(${notice?.channel ?? null}, ${notice?.text ?? null}) where ${notice?.text ?? null}::text is not null`
 }
 
 /**

@@ -1,6 +1,7 @@
 // SQL: a spawn is one statement that counts, admits, inserts and announces under the lock of its lane, and it carries the most load of all.
 import { type NewEvent, PRIORITY_RANKS } from '@muster/domain'
 import type { Tx } from '../../client.ts'
+import type { Notice } from '../events/outbox.ts'
 import { agentLimit, hasBudget, type InsertingJobs, type LaneDefaults, projectLimit } from './lanes.ts'
 import { type NewSubtaskRow, names, REQUESTED, toRecord, types } from './row.ts'
 
@@ -21,6 +22,8 @@ export interface InsertOptions {
   isReserved: boolean
   /** Inserts nothing if a row would be more urgent than an unclaimed one with a permit: its caller cannot move that permit. */
   takesNoPermit?: boolean
+  /** Travels with the COMMIT, if a row gets a permit. */
+  notice?: Notice
 }
 
 /**
@@ -37,7 +40,7 @@ export async function insertSubtasks(
   defaults: LaneDefaults,
   ageingSeconds: number,
   jobs: InsertingJobs,
-  { isReserved, takesNoPermit = false }: InsertOptions,
+  { isReserved, takesNoPermit = false, notice }: InsertOptions,
 ): Promise<Map<string, InsertedSubtask>> {
   const data = rows.map(({ row, created }) => ({
     ...toRecord(INSERTED, row),
@@ -119,6 +122,9 @@ export async function insertSubtasks(
       select ${projectId}::uuid as project_id, id, job_id, runner, rank_at from inserted where slot
     ),
     ${jobs},
+    notified as materialized (
+      select pg_notify(${notice?.channel ?? null}, ${notice?.text ?? null}) where ${notice?.text ?? null}::text is not null and exists (select from granted)
+    ),
     announced as (
       insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
       select ${projectId}, 'subtask.created', 'subtask', i.id, w.event, w.actor_kind, w.actor_id, moment.now
@@ -127,7 +133,9 @@ export async function insertSubtasks(
     select i.id, i.slot as has_permit, i.created_at, i.rank_at,
       not i.slot and (u.last_rank_at > i.rank_at or exists (
         select from inserted later where later.agent_id = i.agent_id and later.slot and later.rank_at > i.rank_at)) is true as outranks_holder,
-      a.has_lane_permit and not i.slot as is_left
+      a.has_lane_permit and not i.slot as is_left,
+      -- Read by nothing else, so it would not be sent.
+      (select count(*) from notified) as notified
     from inserted i join used u on u.agent_id = i.agent_id join admitted a on a.id = i.id`
   return new Map(
     inserted.map((row) => [
@@ -141,11 +149,6 @@ export async function insertSubtasks(
       },
     ]),
   )
-}
-
-/** Whether one of these subtasks has a permit: a condition of a statement. */
-export function anyHasPermit({ sql }: Pick<Tx, 'sql'>, ids: readonly string[]): ReturnType<Tx['sql']> {
-  return sql`exists (select from subtasks where id = any(${ids as string[]}::uuid[]) and slot)`
 }
 
 /** The limit that a new subtask of an agent meets: the agent's if that is reached, or else the project's. */
