@@ -3896,7 +3896,7 @@ export interface components {
             /** @description Seconds that a slot may fire late before it counts as missed. Default: 60. */
             grace_seconds?: number | null;
             /**
-             * @description The session whose inbox gets the results. Default: `schedule-<id>`.
+             * @description The session whose inbox gets the results. Default: none; channels, webhooks and callback get them.
              * @example research-1
              */
             parent_session_id?: string | null;
@@ -4455,6 +4455,7 @@ export interface components {
             background: boolean;
             mcp_servers: string[];
             skills: string[];
+            callback_url: string | null;
             unknown_keys: string[];
             instructions: string;
             /** @description Possible mistakes in the definition. */
@@ -4699,6 +4700,7 @@ export interface components {
             deliveries?: number;
             messages?: number;
             subtasks?: number;
+            folders?: number;
         };
         /** @enum {string} */
         ReviewDecision: "approve" | "request_revision";
@@ -4878,7 +4880,7 @@ export interface components {
             runner: string;
             model: string | null;
             budget: components["schemas"]["Budget"];
-            /** @description The session whose inbox receives the results; null: `schedule-<id>`. */
+            /** @description The session whose inbox receives the results; null: no inbox receives them. */
             parent_session_id: string | null;
             metadata: {
                 [key: string]: unknown;
@@ -5221,6 +5223,7 @@ export interface components {
          *       "background": false,
          *       "mcp_servers": [],
          *       "skills": [],
+         *       "callback_url": null,
          *       "unknown_keys": [],
          *       "instructions": "Answer from what is remembered, in at most three sentences.",
          *       "runner": "ai",
@@ -5262,6 +5265,8 @@ export interface components {
             background: boolean;
             mcp_servers: string[];
             skills: string[];
+            /** @description Where the end of each run is sent to that names no callback itself. Its secret is not shown. */
+            callback_url: string | null;
             /** @description Front matter keys that Muster does not use. They are kept. */
             unknown_keys: string[];
             instructions: string;
@@ -5402,6 +5407,7 @@ export interface components {
             background: boolean;
             mcp_servers: string[];
             skills: string[];
+            callback_url: string | null;
             unknown_keys: string[];
         };
         /**

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas d9bdd42bc0730c2e.
+# Of schemas b478faf4ee7bb009.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -944,6 +944,7 @@ class RetentionDays(BaseModel):
     deliveries: int | None = None
     messages: int | None = None
     subtasks: int | None = None
+    folders: int | None = None
 
 
 class ScheduleFilter(RootModel[Literal['true', 'false', 'all'] | str]):
@@ -1307,6 +1308,7 @@ class SubagentSummary(BaseModel):
     background: bool
     mcp_servers: list[str]
     skills: list[str]
+    callback_url: str | None
     unknown_keys: list[str]
 
 
@@ -3270,7 +3272,7 @@ class NewSchedule(BaseModel):
     """
     parent_session_id: str | None = None
     """
-    The session whose inbox gets the results. Default: `schedule-<id>`.
+    The session whose inbox gets the results. Default: none; channels, webhooks and callback get them.
     """
     callback: Callback | None = None
     """
@@ -3807,6 +3809,7 @@ class PutSubagent(BaseModel):
     background: bool
     mcp_servers: list[str]
     skills: list[str]
+    callback_url: str | None
     unknown_keys: list[str]
     instructions: str
     warnings: list[SubagentProblem]
@@ -4113,7 +4116,7 @@ class Schedule(BaseModel):
     budget: Budget
     parent_session_id: str | None
     """
-    The session whose inbox receives the results; null: `schedule-<id>`.
+    The session whose inbox receives the results; null: no inbox receives them.
     """
     metadata: dict[str, Any]
     created_by_session_id: str | None
@@ -4269,6 +4272,10 @@ class Subagent(BaseModel):
     """
     mcp_servers: list[str]
     skills: list[str]
+    callback_url: str | None
+    """
+    Where the end of each run is sent to that names no callback itself. Its secret is not shown.
+    """
     unknown_keys: list[str]
     """
     Front matter keys that Muster does not use. They are kept.
