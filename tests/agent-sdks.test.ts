@@ -133,7 +133,9 @@ describe('a note that is sent while an agent waits for its model reaches it befo
   it('typed under strict, in Python', async () => {
     const [mypy, python] = [await pythonWith(['hatchling==1.27.0', 'mypy==2.4.1']), await pythonWith(PYTHON)]
     const options = ['-m', 'mypy', '--strict', '--python-executable', python, '--cache-dir', '/dev/null', AGENTS]
-    const { stdout } = await promisify(execFile)(mypy, options, { env: { PATH: process.env.PATH, MYPYPATH: CLIENT } }).catch((error: { stdout: string }) => error)
+    const { stdout } = await promisify(execFile)(mypy, options, { env: { PATH: process.env.PATH, MYPYPATH: CLIENT } }).catch(
+      (error: { stdout: string }) => error,
+    )
     expect(stdout).toMatch(/^Success/)
   }, 180_000)
 })

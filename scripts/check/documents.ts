@@ -53,7 +53,7 @@ const NOT_IN_THE_REPOSITORY = [
   /^(?:\.\/|b\/\.\.\/|<client_cwd>\/)?a\.ts$/,
   /^(?:src\/.*)?(?:module1217|lexer)\.ts$/,
   /^(?:\.claude\/.*|\.mcp\.json|CLAUDE\.md)$/,
-  /^(?:bench\/results\/.*|<figure>\.statements\.json|dist\/)$/,
+  /^(?:bench\/results\/.*|<figure>\.statements\.json|dist\/|muster\.cdx\.json)$/,
 ]
 const ENDS_LIKE_A_FILE = /[\w>]\.(?:ts|mjs|cjs|js|md|jsonc?|ya?ml|sql|txt|patch)$/
 const FOLDER = /^[a-z-]+\/(?:<[\w-]+>)?$/

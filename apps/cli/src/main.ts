@@ -42,22 +42,24 @@ const COMMANDS: { group: string; names: string[]; load(): Promise<(program: Comm
 
 /** The program without its commands. */
 function emptyProgram(): Command {
-  return new Command('muster')
-    .description('Start background work for agents, watch it, steer it, answer it.')
-    .version(version(), '--version', 'print the version')
-    .option('--url <address>', 'where Muster is (default: the profile, or http://127.0.0.1:7300)')
-    .option('--profile <name>', 'a server and key of `muster profile`')
-    .option('--json', 'JSON, one value a line')
-    .option('--no-color', 'no colours, as NO_COLOR does')
-    .option('--no-pager', 'long output as it is')
-    .helpOption('-h, --help', 'print help')
-    .addHelpCommand(new Command('help').argument('[command]').description('print help').helpGroup('Set up:'))
-    .addHelpText('after', AFTER_HELP)
-    .exitOverride()
-    // `report` prints errors, these as all others.
-    .configureOutput({ outputError: () => {} })
-    .configureHelp({ sortOptions: false })
-    .hook('preAction', (_program, command) => requireArguments(command))
+  return (
+    new Command('muster')
+      .description('Start background work for agents, watch it, steer it, answer it.')
+      .version(version(), '--version', 'print the version')
+      .option('--url <address>', 'where Muster is (default: the profile, or http://127.0.0.1:7300)')
+      .option('--profile <name>', 'a server and key of `muster profile`')
+      .option('--json', 'JSON, one value a line')
+      .option('--no-color', 'no colours, as NO_COLOR does')
+      .option('--no-pager', 'long output as it is')
+      .helpOption('-h, --help', 'print help')
+      .addHelpCommand(new Command('help').argument('[command]').description('print help').helpGroup('Set up:'))
+      .addHelpText('after', AFTER_HELP)
+      .exitOverride()
+      // `report` prints errors, these as all others.
+      .configureOutput({ outputError: () => {} })
+      .configureHelp({ sortOptions: false })
+      .hook('preAction', (_program, command) => requireArguments(command))
+  )
 }
 
 /** The program with the command that the words name; with all for help, completion, and what is not understood. */

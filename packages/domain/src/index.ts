@@ -68,8 +68,8 @@ export {
   unstorableJsonReason,
   unstorableReason,
 } from './core/text.ts'
-export { isWebhookSecret, WEBHOOK_SECRET_PREFIX, WEBHOOK_URL_LENGTH_MAX } from './core/webhook-secret.ts'
 export { VERSION } from './core/version.ts'
+export { isWebhookSecret, WEBHOOK_SECRET_PREFIX, WEBHOOK_URL_LENGTH_MAX } from './core/webhook-secret.ts'
 export { CHANNEL_KINDS, type ChannelKind, channelSettings } from './deliveries/channel-settings.ts'
 export {
   type BotChat,
