@@ -17,7 +17,7 @@ export interface ConnectOptions {
   applicationName: string
   /** Maximum time of one statement. */
   statementTimeoutMs?: number
-  /** The address is that of a pooler, behind which each transaction may have another session of PostgreSQL. Such a pool can neither listen nor hold locks. */
+  /** The address is that of a pooler, behind which each transaction may have another session of PostgreSQL. Such a pool cannot listen and cannot hold locks. */
   isPooled?: boolean
 }
 

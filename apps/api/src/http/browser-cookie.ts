@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { DomainError, isLoopback } from '@muster/domain'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** With this prefix, browsers take the cookie over HTTPS only, and only from this host: neither a page without TLS nor a sibling domain can plant one. */
+/** With this prefix, browsers take the cookie over HTTPS only, and only from this host: a page without TLS cannot plant one, a sibling domain cannot either. */
 const SECURE_NAME = '__Host-muster_session'
 /** Without TLS, as on loopback, browsers refuse the prefix. */
 const LOOPBACK_NAME = 'muster_session'

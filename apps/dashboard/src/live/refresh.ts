@@ -66,7 +66,7 @@ export function keepFresh(client: QueryClient): () => void {
 /** The queries that an event may have changed. */
 function keysOf({ type, subject, data }: Event): QueryKey[] {
   const [noun = ''] = type.split('.')
-  // Any event may be delivered to somebody.
+  // Any event may be delivered to a receiver.
   const found: QueryKey[] = [keys.list(subject.kind), keys.one(subject.kind, subject.id), keys.list('event'), keys.list('delivery')]
   if (noun !== subject.kind) found.push([noun])
   // What belongs to a task changes with its subtasks, and a schedule with those that it starts.

@@ -12,8 +12,8 @@ type SweepDeps = Pick<Deps, 'dispatchDb' | 'log'>
 const AT_ONCE = 200
 /** A call ends with the step that takes it beyond this: the process may be about to stop, and its disk has other work. */
 const CALL_MS = 1_000
-/** Processes that share a data folder take turns. Their timers are not exact. */
-const TURN_SHARE = 0.9
+/** Processes that share a data folder look one after the other. Their timers are not exact. */
+const INTERVAL_SHARE = 0.9
 
 /** Goes through the folders of one kind in small steps, removes those that nothing needs, and measures the others. */
 export class FolderSweep {
@@ -55,7 +55,7 @@ export class FolderSweep {
     if (performance.now() < this.#dueMs) return null
     this.#dueMs = performance.now() + everyMs
     if ((await stat(root).catch(() => null)) === null) return null
-    const isOurs = await storedFiles.beginSweep(this.#deps.dispatchDb, this.#place(), name, everyMs * TURN_SHARE)
+    const isOurs = await storedFiles.beginSweep(this.#deps.dispatchDb, this.#place(), name, everyMs * INTERVAL_SHARE)
     return isOurs ? this.#sweep() : null
   }
 
@@ -102,7 +102,7 @@ export class FolderSweep {
   }
 }
 
-/** Sweeps folders of one kind as periodic work of a process. */
+/** The periodic work of a process that removes what nothing needs of the folders of one kind. */
 export function sweepTask(deps: SweepDeps, kind: FolderKind, place: () => string): MaintenanceTask {
   const sweep = new FolderSweep(deps, kind, place)
   return { what: `sweep the folders of ${kind.name}`, everyMs: 2_000, run: () => sweep.call() }

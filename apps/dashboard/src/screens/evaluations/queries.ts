@@ -22,7 +22,7 @@ export interface Trend {
 /** Read again this long after the first evaluation that it lacks. In milliseconds. */
 export const TREND_MS = 60_000
 
-/** Scores of one part. Neither a judge nor a person changes a score: a part that is over is read once. */
+/** Scores of one part. A score never changes: a part that is over is read once. */
 const partQuery = (by: 'subagent' | 'criterion', startMs: number, isOver: boolean) =>
   queryOptions({
     queryKey: ['evaluation-trend', by, startMs],

@@ -15,7 +15,7 @@ export interface StoredBytes {
 }
 
 /**
- * The bytes of the project of the transaction, and of one of its runs: those that are committed at this moment. What is not added up yet is read once for all sums, whoever wrote it: an index
+ * The bytes of the project of the transaction, and of one of its runs: those that are committed at this moment. What is not added up yet is read once for all sums, whichever transaction wrote it: an index
  * on it would make each write dearer than the reads are, as long as few changes wait.
  */
 export async function readStoredBytes({ sql }: Pick<Tx, 'sql'>, projectId: string, runId: string | null): Promise<StoredBytes> {
