@@ -2,6 +2,7 @@ import { type DeliveryStatus, GIVE_UP_SECONDS, RECEIVER_KINDS, type ReceiverKind
 import { and, desc, eq, getTableColumns, gte, lt, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { deliveries } from '../../schema/deliveries.ts'
+import { planForValues } from '../core/lists.ts'
 import { subjectKey } from '../events/events.ts'
 
 const { body: _, ...COLUMNS } = getTableColumns(deliveries)
@@ -29,9 +30,13 @@ export interface DeliveryFilter {
   limit: number
 }
 
-/** Newest first. Each combination of filters reads an index from its newest end, so that a page costs what it shows; deliveries of all kinds are merged. */
+/**
+ * Newest first. Each combination of filters reads an index from its newest end, so that a page costs what it shows; deliveries of all kinds are merged. It
+ * is planned for its values: a plan for all of them would search the whole log for a kind or a status that there is none of.
+ */
 export async function listDeliveries(tx: Tx, projectId: string, filter: DeliveryFilter): Promise<DeliverySummary[]> {
   const { receiverId, receiverKind, status, since, beforeId, limit } = filter
+  await planForValues(tx)
   const isNarrow = receiverId !== undefined || filter.subject !== undefined || status === 'failed'
   const pageOf = (kind: ReceiverKind | undefined) =>
     tx.orm

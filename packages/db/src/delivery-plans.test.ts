@@ -1,0 +1,87 @@
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
+import { type Harness, startHarness } from '@muster/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { deliveries, sending, type Tx, transaction } from './index.ts'
+
+const ROWS = 100_000
+const OTHERS = '00000000-0000-7000-9000-000000000001'
+/** Receivers that take nothing now: one hangs with all that may be sent to it at once, another is left alone after failures. */
+const [HANGING, PAUSED] = ['00000000-0000-7000-a000-000000000001', '00000000-0000-7000-a000-000000000002']
+
+let harness: Harness
+
+/** A log of two projects, of which a tenth is open: most of it waits for two receivers that cannot take it now. */
+beforeAll(async () => {
+  harness = await startHarness()
+  const { admin } = harness
+  await admin`
+    insert into receivers (project_id, id, kind, destination_id, url, events)
+    select ${DEFAULT_PROJECT_ID}, id, 'webhook', id, 'https://example.com', '{*}'
+    from (select ('00000000-0000-7000-a000-' || lpad(n::text, 12, '0'))::uuid as id from generate_series(1, 50) as n) as r`
+  await admin`
+    insert into deliveries (project_id, id, receiver_id, destination_id, kind, event_seq, type, subject_id, is_ordered, body, status, due_at, give_up_at, ended_at)
+    select case when n % 3 = 0 then ${OTHERS}::uuid else ${DEFAULT_PROJECT_ID}::uuid end,
+      (lpad(to_hex((extract(epoch from now()) * 1000)::bigint - ${ROWS} + n), 12, '0') || '7000' || '8' || lpad(n::text, 15, '0'))::uuid, r.id, r.id,
+      (array['webhook', 'webhook', 'webhook', 'callback', 'telegram'])[1 + n % 5], n, 'subtask.completed',
+      case when r.id = ${PAUSED} then ${PAUSED}::uuid else gen_random_uuid() end, false, '{"subject": {"kind": "subtask", "id": "x"}}', d.status,
+      now() - interval '1 minute', now() + interval '1 day', case when d.status in ('delivered', 'failed') then now() end
+    from (
+      select n, case when n <= ${ROWS * 0.9} then case when n % 50 = 0 then 'failed' else 'delivered' end else 'pending' end as status,
+        case when n <= ${ROWS * 0.9} then 3 + n % 48 when n % 100 = 0 then 3 + n / 100 % 48 else 1 + n % 2 end as receiver
+      from generate_series(1, ${ROWS}::int) as n
+    ) as d join receivers r on r.id = ('00000000-0000-7000-a000-' || lpad(receiver::text, 12, '0'))::uuid`
+  await admin`
+    insert into deliveries (project_id, id, receiver_id, destination_id, kind, type, is_ordered, body, status, lease_expires_at, give_up_at)
+    select ${DEFAULT_PROJECT_ID}, gen_random_uuid(), ${HANGING}, ${HANGING}, 'webhook', 'x', false, '{}', 'sending', now() + interval '1 hour', now() + interval '1 day'
+    from generate_series(1, 20)`
+  await admin`insert into destinations (project_id, id, failures, paused_until) values (${DEFAULT_PROJECT_ID}, ${PAUSED}, 9, now() + interval '1 hour')`
+  await admin`vacuum analyze`
+})
+afterAll(() => harness.close())
+
+/** What a statement reads of the deliveries: rows and entries of indexes, and how often it reads the table from end to end. */
+async function reading<T>(tx: Pick<Tx, 'sql'>, work: () => Promise<T>): Promise<{ found: T; rows: number; scans: number }> {
+  const soFar = async () => {
+    // For a table that counts full and bitmap reads, for an index the entries that were read.
+    const [row] = await tx.sql<{ rows: number; scans: number }[]>`
+      select sum(case relkind when 'i' then pg_stat_get_xact_tuples_returned(oid) else pg_stat_get_xact_tuples_fetched(oid) + pg_stat_get_xact_tuples_returned(oid) end)::int as rows,
+        sum(pg_stat_get_xact_numscans(oid)) filter (where relkind = 'r')::int as scans
+      from pg_class where relname = 'deliveries' or relname like 'deliveries\\_%'`
+    return row as { rows: number; scans: number }
+  }
+  const before = await soFar()
+  const found = await work()
+  const after = await soFar()
+  return { found, rows: after.rows - before.rows, scans: after.scans - before.scans }
+}
+
+it('a claim of due deliveries reads what it takes, however many wait for receivers that cannot take them', async () => {
+  const limits = { limit: 50, leaseSeconds: 60, perDestination: 20, breakerFailures: 5 }
+  const { found, rows, scans } = await transaction(harness.deps.dispatchDb, null, (tx) => reading(tx, () => sending.claimDeliveries(tx, limits)))
+  expect(found).toHaveLength(50)
+  expect(scans).toBe(0)
+  expect(rows).toBeLessThan(2_000)
+})
+
+const since = new Date(Date.now() - 60_000)
+it.each<[string, Partial<deliveries.DeliveryFilter>]>([
+  ['of all', {}],
+  ['of a status that few have', { status: 'pending' }],
+  ['that failed', { status: 'failed' }],
+  ['of a kind', { receiverKind: 'callback' }],
+  ['of a receiver', { receiverId: PAUSED }],
+  ['of a subject', { subject: PAUSED }],
+  ['of a time', { since }],
+  ['of a time and a kind', { since, receiverKind: 'telegram' }],
+])('a page %s reads what it shows, and another from its end on as well', async (_, filter) => {
+  const page = async (beforeId?: string) =>
+    await transaction(harness.deps.db, DEFAULT_PROJECT_ID, (tx) =>
+      reading(tx, () => deliveries.listDeliveries(tx, DEFAULT_PROJECT_ID, { ...filter, beforeId, limit: 20 })),
+    )
+  const first = await page()
+  for (const { found, rows, scans } of [first, await page(first.found.at(-1)?.id)]) {
+    expect(found).toHaveLength(20)
+    expect(scans).toBe(0)
+    expect(rows).toBeLessThan(1_000)
+  }
+})
