@@ -1,8 +1,6 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { randomBytes } from 'node:crypto'
 import { outbox, transaction } from '@muster/db'
-import { advanceClock, drainOutbox } from '@muster/testing'
+import { advanceClock, drainOutbox, MISBEHAVIOURS, type Receipt, startWebhookReceiver, type WebhookReceiver } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type System, startSystem } from './harness/system.ts'
 import { until } from './harness/until.ts'
@@ -15,69 +13,11 @@ const SUBJECTS = 50
 const EVENTS_PER_SUBJECT = 10
 const KILLS = 5
 
-interface Received {
-  webhook: string
-  body: string
-  /** Answered 2xx, in the order of the answers of all. */
-  acknowledged: number | null
-  times: number
-  areAllSigned: boolean
-}
-
 let system: System
-const secrets = new Map<string, string>()
-const received = new Map<string, Received>()
-let trapped = 0
-let acknowledged = 0
-
-/** One in four deliveries is answered badly the first time, in a way that its id decides. */
-const MISBEHAVIOURS: ((response: ServerResponse) => void)[] = [
-  () => undefined,
-  (response) => void response.writeHead(500).end('no'),
-  (response) => void response.writeHead(301, { location: '/trap' }).end(),
-  (response) => void response.writeHead(429, { 'retry-after': '1' }).end(),
-  (response) => void response.writeHead(500).end(Buffer.alloc(10 * 1024 * 1024, 'x')),
-  (response) => {
-    // The status line is cut off.
-    response.socket?.write('HTTP/1.1 20')
-    response.socket?.destroy()
-  },
-]
-
-const receiver = createServer(async (request, response) => {
-  response.on('error', () => undefined)
-  const chunks: Buffer[] = []
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-  } catch {
-    return // Its worker was killed.
-  }
-  if (request.url === '/trap') trapped += 1
-  if (request.url === '/gone') return void response.writeHead(410).end()
-  const entry = record(request, Buffer.concat(chunks).toString('utf8'))
-  const digit = createHash('sha256').update(String(request.headers['webhook-id'])).digest()[0] ?? 0
-  const misbehave = MISBEHAVIOURS[digit % (4 * MISBEHAVIOURS.length)]
-  if (entry.times === 1 && misbehave !== undefined) return misbehave(response)
-  entry.acknowledged ??= acknowledged++
-  // A body of ten megabytes is no reason to send again either.
-  response.writeHead(200).end(digit === 255 ? Buffer.alloc(10 * 1024 * 1024, 'x') : 'ok')
-})
-
-function record({ url = '', headers }: IncomingMessage, body: string): Received {
-  const id = String(headers['webhook-id'])
-  const webhook = url.slice(1)
-  const entry = received.get(id) ?? { webhook, body, acknowledged: null, times: 0, areAllSigned: true }
-  const key = Buffer.from((secrets.get(webhook) ?? '').slice('whsec_'.length), 'base64')
-  const signature = createHmac('sha256', key).update(`${id}.${headers['webhook-timestamp']}.${body}`).digest('base64')
-  const isRecent = Math.abs(Date.now() / 1_000 - Number(headers['webhook-timestamp'])) < 60
-  entry.times += 1
-  entry.areAllSigned &&= headers['webhook-signature'] === `v1,${signature}` && isRecent && entry.body === body && entry.webhook === webhook
-  received.set(id, entry)
-  return entry
-}
+let receiver: WebhookReceiver
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  receiver = await startWebhookReceiver(Object.fromEntries(MISBEHAVIOURS.map((each) => [each, 4])), 'gone')
   system = await startSystem({
     workers: 2,
     env: {
@@ -90,15 +30,13 @@ beforeAll(async () => {
   await system.client.ok('PATCH', `/projects/${system.ctx.actor.projectId}`, { body: { settings: { outbound_allow: ['127.0.0.1'] } } })
 })
 afterAll(async () => {
-  receiver.closeAllConnections()
   receiver.close()
   await system.close()
 })
 
 async function addWebhook(path: string, fields: object): Promise<string> {
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/${path}`
-  const made = await system.client.ok<{ id: string; secret: string }>('POST', '/webhooks', { body: { url, ...fields } })
-  secrets.set(path, made.secret)
+  const made = await system.client.ok<{ id: string; secret: string }>('POST', '/webhooks', { body: { url: receiver.url(path), ...fields } })
+  receiver.expect(path, made.secret)
   system.addSecret(made.secret)
   return made.id
 }
@@ -129,7 +67,7 @@ async function hurry(): Promise<void> {
 }
 let hurriedMs = 0
 
-describe('a thousand deliveries to a receiver that hangs, answers 500, 301, 429 and 410, sends ten megabytes and breaks off', () => {
+describe('a thousand deliveries to a receiver that hangs, answers 500, 301, 429 and 410, sends ten megabytes, and breaks off in its status and in its body', () => {
   it('arrive all, signed, in order where asked for, and repeated with the same id, while workers are killed', { timeout: 120_000 }, async () => {
     await addWebhook('ordered', { events: ['tsg.surfaced'], ordered: true })
     await addWebhook('unordered', { events: ['tsg.surfaced'] })
@@ -141,13 +79,14 @@ describe('a thousand deliveries to a receiver that hangs, answers 500, 301, 429 
         where d.status in ('pending', 'sending') and r.url not like '%/gone'`
       return row?.open ?? 0
     }
+    const acknowledged = () => [...receiver.receipts.values()].filter(({ acknowledged: at }) => at !== null).length
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const before = acknowledged
+      const before = acknowledged()
       await until(
         'some more arrive',
         async () => {
           await hurry()
-          return acknowledged >= before + 100 || (await openCount()) === 0
+          return acknowledged() >= before + 100 || (await openCount()) === 0
         },
         30_000,
       )
@@ -169,11 +108,11 @@ describe('a thousand deliveries to a receiver that hangs, answers 500, 301, 429 
     const due = rows.filter(({ path }) => path !== 'gone')
     expect(due).toHaveLength(2 * SUBJECTS * EVENTS_PER_SUBJECT)
     expect(due.filter(({ status }) => status !== 'delivered')).toEqual([])
-    expect([...received.keys()].sort()).toEqual(due.map(({ id }) => id).sort())
-    const all = [...received.values()]
-    expect(all.filter(({ acknowledged: at, areAllSigned }) => at === null || !areAllSigned)).toEqual([])
+    expect([...receiver.receipts.keys()].sort()).toEqual(due.map(({ id }) => id).sort())
+    const all = [...receiver.receipts.values()]
+    expect(all.filter(({ acknowledged: at, problems }) => at === null || problems.length > 0)).toEqual([])
+    expect(new Set(all.map(({ misbehaviour }) => misbehaviour))).toEqual(new Set([...MISBEHAVIOURS, null]))
     expect(all.filter(({ times }) => times > 1).length).toBeGreaterThan(100)
-    expect(trapped).toBe(0)
     expect(outOfOrder(all.filter(({ webhook }) => webhook === 'ordered'))).toEqual([])
 
     const disabled = await system.client.ok<{ status: string }>('GET', `/webhooks/${gone}`)
@@ -184,7 +123,7 @@ describe('a thousand deliveries to a receiver that hangs, answers 500, 301, 429 
 })
 
 /** Subjects whose deliveries were not acknowledged in the order of the log. */
-function outOfOrder(entries: Received[]): string[] {
+function outOfOrder(entries: Receipt[]): string[] {
   const byTime = entries.sort((one, other) => (one.acknowledged ?? 0) - (other.acknowledged ?? 0))
   const last = new Map<string, number>()
   return byTime.flatMap(({ body }) => {

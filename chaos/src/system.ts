@@ -9,12 +9,12 @@ import { migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 import { freePort, type LocalPostgres, removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
 import { mountSmallDisk, type SmallDisk } from '@muster/testing/small-disk'
+import { startWebhookReceiver, type WebhookReceiver } from '@muster/testing/webhook-receiver'
 import postgres from 'postgres'
 import { prepareClock } from './clock.ts'
 import { startHop } from './database-hop.ts'
 import type { Findings } from './findings.ts'
 import { CHECK_NAMES } from './load/outputs.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
 import { Supervised } from './supervised.ts'
 import { createTenants, SERVER_LIMITS, type Tenant } from './tenants.ts'
 
@@ -24,6 +24,8 @@ const PROGRAMS = fileURLToPath(new URL('../programs/', import.meta.url))
 export const LEASE_SECONDS = 4
 export const GRACE_SECONDS = 5
 const SLOTS = 6
+/** How the receiver of webhooks answers, of 128 deliveries. */
+const MISBEHAVIOUR = { hangs: 4, 'answers 500': 6, 'redirects to another webhook': 2, 'answers 429': 1, 'breaks off in its status': 6 } as const
 
 /** Programs that run subtasks, each with a fault of its own. */
 export const RUNNERS = ['quick', 'slow', 'crashing', 'stubborn', 'big', 'empty', 'steered', 'asking'] as const
@@ -58,7 +60,7 @@ export interface System {
   /** The project in which keys are revoked. */
   revoking: Tenant
   /** Where the webhooks of the tenants point to. */
-  receiver: Receiver
+  receiver: WebhookReceiver
   /** The folder that rows are written to before they are dropped. */
   archive: string
   /** In this file the programs of checks note their executions. */
@@ -92,7 +94,7 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
   const processes: Supervised[] = []
   let server: LocalPostgres | null = null
   let admin: postgres.Sql | null = null
-  let receiver: Receiver | null = null
+  let receiver: WebhookReceiver | null = null
   const destroy = async (keep: boolean) => {
     await Promise.all(processes.map((each) => each.end('SIGKILL', 5_000)))
     await Promise.all(processes.map((each) => each.options.hop.close()))
@@ -127,7 +129,7 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
     const checkLedger = join(folder, 'checks.jsonl')
     const archive = join(folder, 'archive')
     await mkdir(archive)
-    receiver = await startReceiver()
+    receiver = await startWebhookReceiver(MISBEHAVIOUR)
     const check = { argv: [process.execPath, join(PROGRAMS, 'proving.mjs')], env: { CHAOS_RUN: programMark, CHECK_LEDGER: checkLedger }, timeout_seconds: 30 }
     const shared = {
       ...Object.fromEntries(
@@ -204,7 +206,7 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
 }
 
 /** Ends of subtasks to one webhook of each project, and in one project all that happens to them, in order. */
-async function createWebhooks(port: number, { name, key }: Tenant, receiver: Receiver): Promise<void> {
+async function createWebhooks(port: number, { name, key }: Tenant, receiver: WebhookReceiver): Promise<void> {
   const webhooks: [string, object][] = [[`${name}-ends`, { events: ['subtask.completed', 'subtask.failed', 'subtask.cancelled'] }]]
   if (name === 'second') webhooks.push([`${name}-all`, { events: ['subtask.*'], ordered: true }])
   for (const [webhook, fields] of webhooks) {
