@@ -76,7 +76,7 @@ async function measureInteractions({ bench, api, pages, longId }: Stage) {
     durations.push(...(await opened.watch<number[]>('takeInteractions')))
     await opened.load(`${api.address}/ui/subtasks/${longId}`, ROW)
     await scroll(bench.size(120, 20))
-    for (const tab of ['Timeline', 'Task', 'Transcript']) await page.getByRole('tab', { name: tab }).click()
+    for (const tab of ['Timeline', 'Brief', 'Transcript']) await page.getByRole('tab', { name: tab }).click()
     await opened.watch('shown', ROW)
     await page.locator('.virtual').first().focus()
     for (const key of ['End', 'PageUp', 'Home', 'PageDown']) await page.keyboard.press(key, { delay: 30 })

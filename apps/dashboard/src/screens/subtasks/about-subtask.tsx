@@ -26,7 +26,7 @@ export function AboutSubtask({ subtask }: { subtask: Subtask }) {
             Task:
               subtask.task_id === null ? undefined : (
                 <Link to="/tasks/$id" params={{ id: subtask.task_id }}>
-                  Open it, revision {subtask.task_revision}
+                  {subtask.task_revision === null ? 'Open it' : `Open it, revision ${subtask.task_revision}`}
                 </Link>
               ),
             Attempt: `${subtask.attempt}, ${subtask.failures} of ${subtask.max_attempts} failures`,
