@@ -101,10 +101,88 @@ describe('application/merge-patch+json', () => {
     expect((await api.call('PATCH', `/schedules/${schedule.body.id}`, { key, raw: '{"notify":null}' })).status).toBe(200)
   })
 
-  it('is refused for an object within, which it would have to merge', async () => {
-    const raw = '{"settings":{"timezone":"Europe/Berlin"}}'
-    const answer = await api.call('PATCH', `/projects/${DEFAULT_PROJECT_ID}`, { key, raw, headers })
-    expect(answer.body).toMatchObject({ status: 400, errors: [{ pointer: '/settings', reason: expect.stringContaining('as application/json') }] })
+  describe('reaches into objects', () => {
+    const patch = (path: string, body: object, more: Record<string, string> = {}) =>
+      api.call('PATCH', path, { key, raw: JSON.stringify(body), headers: { ...headers, ...more } })
+
+    it('of a task: members are merged at every level, null removes one, a list replaces the whole list', async () => {
+      const body = {
+        ...{
+          title: 'Count',
+          instructions: 'Count.',
+          budget: { max_tokens: 1_000, max_cost_usd: 2 },
+          success_criteria: { criteria: ['One is counted'], all_required: false },
+        },
+        metadata: { team: { name: 'docs', room: 4 }, tags: ['a', 'b'], note: 'x', empty: null },
+      }
+      const { id } = (await api.call('POST', '/tasks', { key, body })).body
+      const change = {
+        metadata: { team: { room: null, lead: 'Ada' }, tags: ['c'], note: null, more: { deep: { left: 1, out: null } } },
+        ...{ budget: { max_tokens: null }, success_criteria: { criteria: ['All are counted'] } },
+      }
+      const { body: changed, status } = await patch(`/tasks/${id}`, change, { 'if-match': '"1"' })
+      expect(status).toBe(200)
+      expect(changed.task).toMatchObject({
+        metadata: { team: { name: 'docs', lead: 'Ada' }, tags: ['c'], empty: null, more: { deep: { left: 1 } } },
+        budget: { max_tokens: null, max_cost_usd: 2 },
+        task_context: { success_criteria: { criteria: ['All are counted'], all_required: false } },
+      })
+      expect(changed.task.metadata).not.toHaveProperty('note')
+      expect(changed.task.metadata.team).not.toHaveProperty('room')
+      // What is merged is checked as a whole, and the revision as before.
+      expect((await patch(`/tasks/${id}`, { budget: { max_tokens: 'many' } }, { 'if-match': '"2"' })).body).toMatchObject({
+        errors: [{ pointer: '/budget/max_tokens' }],
+      })
+      expect((await patch(`/tasks/${id}`, { metadata: { a: 1 } }, { 'if-match': '"1"' })).body).toMatchObject({
+        status: 412,
+        code: 'revision_stale',
+        revision: 2,
+      })
+      expect((await patch(`/tasks/${id}`, { metadata: { a: 1 } })).body).toMatchObject({ status: 428 })
+    })
+
+    it('of a schedule, whose callback is not shown and so replaced', async () => {
+      const body = { task: 'x', every: '2 hours', budget: { max_steps: 7, max_tokens: 100 }, metadata: { a: { b: 1 } } }
+      const { id } = (await api.call('POST', '/schedules', { key, body })).body
+      const { body: changed } = await patch(`/schedules/${id}`, { budget: { max_tokens: 200 }, metadata: { a: { c: 2 } } })
+      expect(changed).toMatchObject({ budget: { max_steps: 7, max_tokens: 200, max_cost_usd: null }, metadata: { a: { b: 1, c: 2 } } })
+      expect((await patch(`/schedules/${id}`, { budget: { max_steps: null } })).body).toMatchObject({ budget: { max_steps: 50, max_tokens: 200 } })
+      expect((await patch(`/schedules/${id}`, { callback: { secret: null } })).body).toMatchObject({
+        status: 400,
+        errors: [{ pointer: '/callback/url', reason: 'is required' }],
+      })
+    })
+
+    it('of the settings of a project', async () => {
+      const path = `/projects/${DEFAULT_PROJECT_ID}`
+      await api.call('PATCH', path, {
+        key,
+        body: { settings: { timezone: 'Europe/Berlin', limits: { pending: 50, agents: { one: { running: 1 }, two: { running: 2 } } } } },
+      })
+      const { body } = await patch(path, { settings: { timezone: null, limits: { agents: { two: null, three: { pending: 3 } } } } })
+      expect(body.settings).toEqual({ limits: { pending: 50, agents: { one: { running: 1 }, three: { pending: 3 } } } })
+      expect((await patch(path, { settings: { limits: { pending: 'many' } } })).body).toMatchObject({ errors: [{ pointer: '/settings/limits/pending' }] })
+      await api.call('PATCH', path, { key, body: { settings: {} } })
+    })
+
+    it('of a guide, and refuses null for a member that has to be there', async () => {
+      const guide = { id: 'merged', title: 'T', content: 'C', patterns: ['merged-pattern'], applicability: { technologies: ['node'] } }
+      await api.call('POST', '/tsgs', { key, body: guide })
+      expect((await patch('/tsgs/merged', { applicability: { technologies: ['go'] } })).body.applicability).toEqual({ technologies: ['go'] })
+      const refused = await patch('/tsgs/merged', { applicability: { technologies: null } })
+      expect(refused.body).toMatchObject({ status: 400, errors: [{ pointer: '/applicability/technologies', reason: 'is required' }] })
+    })
+
+    it('of nothing where no field is an object', async () => {
+      const refused = await patch('/webhooks/0198c9b0-0000-7000-8000-00000000000b', { description: { a: 1 } })
+      expect(refused.body).toMatchObject({ status: 400, errors: [{ pointer: '/description' }] })
+    })
+
+    it('while others change the same object, without losing what they wrote', async () => {
+      const { id } = (await api.call('POST', '/schedules', { key, body: { task: 'x', every: '2 hours' } })).body
+      await Promise.all(['a', 'b', 'c', 'd'].map((name) => patch(`/schedules/${id}`, { metadata: { [name]: 1 } })))
+      expect((await api.call('GET', `/schedules/${id}`, { key })).body.metadata).toEqual({ a: 1, b: 1, c: 1, d: 1 })
+    })
   })
 })
 

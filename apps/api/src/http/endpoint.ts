@@ -10,6 +10,7 @@ import { renameAliases } from './deprecation.ts'
 import { markdownTag } from './entity-tag.ts'
 import { isMergePatch } from './json-body.ts'
 import { MarkdownBody, prefersMarkdown } from './markdown-body.ts'
+import { applyMergePatch, reachesIntoObjects } from './merge-patch.ts'
 import { check, fieldProblem, type InputPart, validationFailed } from './validation.ts'
 
 /** An answer before it is sent. `body` undefined sends none; a string is sent as it is, with its own `content-type`. */
@@ -112,6 +113,13 @@ export interface Call<Params, Query, Body> {
   params: Params
   query: Query
   body: Body
+  /**
+   * What a PATCH changes; every PATCH asks for it instead of `body`, with the present fields in the words of a request, once they cannot change any more:
+   * a merge patch reaches into them.
+   *
+   * @throws DomainError `validation_failed` for what the two together make
+   */
+  patched(current: object): Body
   headers: RawCall['headers']
   /** Time since the request began, in milliseconds. */
   elapsedMs(): number
@@ -291,7 +299,7 @@ type InputRules = Pick<Description, 'bodyOptional' | 'validatesBody' | 'queryAli
 function parse<Params extends Schema, Query extends Schema, Body extends Schema, Markdown extends Schema>(
   spec: Inputs<Params, Query, Body, Markdown> & InputRules,
   call: RawCall,
-): { params: Input<Params>; query: Input<Query>; body: BodyInput<Body, Markdown> } {
+): Pick<Call<Input<Params>, Input<Query>, BodyInput<Body, Markdown>>, 'params' | 'query' | 'body' | 'patched'> {
   const problems: FieldProblem[] = []
   const part = (schema: Schema, value: unknown, name: InputPart) => (schema === undefined ? undefined : check(schema, value, name, problems))
   const parsed = {
@@ -301,10 +309,10 @@ function parse<Params extends Schema, Query extends Schema, Body extends Schema,
       renameAliases(spec.queryAliases, once(call.query as Record<string, unknown>, problems), problems),
       'query',
     ) as Input<Query>,
-    body: body(spec, call, part, problems) as BodyInput<Body, Markdown>,
+    body: body(spec, call, part) as BodyInput<Body, Markdown>,
   }
   if (problems.length > 0) throw validationFailed(problems)
-  return parsed
+  return { ...parsed, patched: (current) => patchedBody(spec.body, call, parsed.body, current) as BodyInput<Body, Markdown> }
 }
 
 /** Each parameter once. One that is repeated is a problem; its first value is checked with the others. */
@@ -322,19 +330,19 @@ function body(
   { body: json, markdown, bodyOptional, validatesBody }: Inputs<Schema, Schema, Schema, Schema> & InputRules,
   call: RawCall,
   part: (schema: Schema, value: unknown, name: InputPart) => unknown,
-  problems: FieldProblem[],
 ): unknown {
   if (call.body instanceof MarkdownBody) return part(markdown, call.body.text, 'body')
-  if (isMergePatch(call.headers)) problems.push(...nestedPatches(call.body))
-  else if (json !== undefined) removeAbsentNulls(json, call.body)
+  if (isMergePatch(call.headers)) {
+    if (reachesIntoObjects(call.body)) return undefined
+  } else if (json !== undefined) removeAbsentNulls(json, call.body)
   return part(validatesBody === true ? ANY_OBJECT : (json ?? markdown), bodyOptional === true ? (call.body ?? {}) : call.body, 'body')
 }
 
-/** Within an object RFC 7396 merges on, where `application/json` replaces it. Muster has no merging of its own, and does not pass one for the other. */
-function nestedPatches(patch: unknown): FieldProblem[] {
-  if (typeof patch !== 'object' || patch === null) return []
-  return Object.entries(patch).flatMap(([name, value]) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-    return [fieldProblem(`/${name}`, 'is an object, which this server does not merge. Send all of it, as application/json, which replaces it', value)]
-  })
+/** The body, checked with the present state where it needs that. */
+function patchedBody(json: Schema, call: RawCall, checked: unknown, current: object): unknown {
+  if (json === undefined || !isMergePatch(call.headers) || !reachesIntoObjects(call.body)) return checked
+  const problems: FieldProblem[] = []
+  const whole = check(json, applyMergePatch(json, current, call.body), 'body', problems)
+  if (problems.length > 0) throw validationFailed(problems)
+  return whole
 }

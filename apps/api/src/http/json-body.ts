@@ -10,7 +10,7 @@ const VALUES_MAX = 20_000
 /** JSON as well, by RFC 7396, where fields are changed. */
 export const MERGE_PATCH = 'application/merge-patch+json'
 
-/** Null in a field then removes it, or is refused; it never counts as absent. */
+/** Null in a field then removes it, or is refused; it never counts as absent. Objects are merged. */
 export const isMergePatch = (headers: Record<string, string | string[] | undefined>): boolean =>
   String(headers['content-type'] ?? '')
     .split(';', 1)[0]

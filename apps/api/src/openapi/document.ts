@@ -35,7 +35,7 @@ const TAG_DESCRIPTIONS: Record<(typeof TAGS)[number], string> = {
 
 const DESCRIPTION = [
   'Durable, steerable background work for agents.',
-  'Errors are [problem details](https://www.rfc-editor.org/rfc/rfc9457) with a stable `code`. Every POST takes an `Idempotency-Key`: the same key, query and body get the first answer again, with `Idempotent-Replayed: true`. Times are RFC 3339 in UTC; lists take `limit` and `cursor`. Fields that a request does not know are refused; null in an optional field of a request counts as absent, unless the field says what null does. `x-common-errors` names the errors that any operation can answer, any POST, and any with a body; `x-errors` those of one operation; `x-error-codes` what each means. `traceparent` is taken and passed on; answers have `X-Request-Id`, `RateLimit` and `RateLimit-Policy`.',
+  'Errors are [problem details](https://www.rfc-editor.org/rfc/rfc9457) with a stable `code`. Every POST takes an `Idempotency-Key`: the same key, query and body get the first answer again, with `Idempotent-Replayed: true`. Times are RFC 3339 in UTC; lists take `limit` and `cursor`. Fields that a request does not know are refused; null in an optional field of a request counts as absent, unless the field says what null does. PATCH replaces lists and objects; as `application/merge-patch+json` it merges objects, as RFC 7396 says. `x-common-errors` names the errors that any operation can answer, any POST, and any with a body; `x-errors` those of one operation; `x-error-codes` what each means. `traceparent` is taken and passed on; answers have `X-Request-Id`, `RateLimit` and `RateLimit-Policy`.',
 ].join('\n\n')
 
 /** Which endpoints answer what, as OpenAPI 3.1. */

@@ -13,7 +13,7 @@ import {
   tsgPatternProblem,
 } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
-import type { Precondition } from '../core/precondition.ts'
+import { type ChangeOf, type Precondition, toChange } from '../core/precondition.ts'
 
 /** The content of a guide. */
 export interface TsgContent {
@@ -83,7 +83,7 @@ function checkTsgContent(input: TsgContent): Required<{ [Field in keyof TsgConte
 export async function updateTsg(
   ctx: Ctx,
   tsgId: string,
-  change: { [Field in keyof TsgContent]?: TsgContent[Field] | undefined },
+  change: ChangeOf<{ [Field in keyof TsgContent]?: TsgContent[Field] | undefined }, Tsg>,
   precondition?: Precondition<Tsg>,
 ): Promise<Tsg> {
   requireScope(ctx.actor, 'tsgs:write')
@@ -92,7 +92,7 @@ export async function updateTsg(
     await tsgs.announceTsgChange(tx, projectId)
     const before = requireFound(await tsgs.findTsg(tx, projectId, tsgId), 'guide')
     precondition?.(before)
-    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+    const given = Object.fromEntries(Object.entries(toChange(change, before)).filter(([, value]) => value !== undefined))
     if (Object.keys(given).length === 0) return before
     return await tsgs.replaceTsg(tx, projectId, { tsgId, ...checkTsgContent({ ...before, ...given }) })
   })

@@ -11,7 +11,7 @@ import {
   requireScope,
 } from '@muster/domain'
 import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
-import type { Precondition } from '../core/precondition.ts'
+import { type ChangeOf, type Precondition, toChange } from '../core/precondition.ts'
 import { grantFreePermits } from '../subtasks/grant-permits.ts'
 import { applyChannels, withoutSecrets } from './channels.ts'
 
@@ -33,19 +33,16 @@ function capped({ settings }: Deps, project: Project): Project {
 export async function updateProject(
   ctx: Ctx,
   id: string,
-  change: { name?: string | undefined; settings?: ProjectSettings | undefined },
+  change: ChangeOf<{ name?: string | undefined; settings?: ProjectSettings | undefined }, Project>,
   precondition?: Precondition<Project>,
 ): Promise<Project> {
   requireScope(ctx.actor, 'admin')
-  const { name, settings } = change
-  if (settings !== undefined) requireBelowCeilings(ctx, settings)
-  if (name === undefined && settings === undefined && precondition === undefined) return await getProject(ctx, id)
   const project = await inProject(ctx, async (tx) => {
-    if (precondition !== undefined) {
-      const locked = requireFound(await projects.lockProject(tx, id), 'project')
-      precondition(capped(ctx, locked))
-      if (name === undefined && settings === undefined) return locked
-    }
+    const locked = capped(ctx, requireFound(await projects.lockProject(tx, id), 'project'))
+    precondition?.(locked)
+    const { name, settings } = toChange(change, locked)
+    if (name === undefined && settings === undefined) return locked
+    if (settings !== undefined) requireBelowCeilings(ctx, settings)
     const changed = await projects.changeProject(tx, id, {
       ...(name === undefined ? {} : { name }),
       ...(settings === undefined ? {} : { settings: withoutSecrets(settings) }),

@@ -1,7 +1,7 @@
 import { clock, scheduleSlots, schedules, type Tx } from '@muster/db'
 import { DomainError, nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
-import type { Precondition } from '../core/precondition.ts'
+import { type ChangeOf, type Precondition, toChange } from '../core/precondition.ts'
 import { replaceCallback } from '../deliveries/insert-callback.ts'
 import { type NewSchedule, readRule, requireSchedulable, toBudget } from './create-schedule.ts'
 import { announce, giveUpWaitingSlot, lockOpenSchedule, type Settled, settleSlots, stateEvent } from './locked-schedule.ts'
@@ -20,23 +20,29 @@ type Clearable = 'callback' | 'timezone' | 'maxFires' | 'model' | 'parentSession
  * @throws DomainError `not_found`, `invalid_transition` once it has ended, `spawn_blocked`, `schedule_in_past` when the new zone leaves no firing to come, and
  * what `readRule` and `requireSpawnable` refuse
  */
-export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRevision, precondition?: Precondition<Schedule>): Promise<Schedule> {
+export async function reviseSchedule(
+  ctx: Ctx,
+  id: string,
+  change: ChangeOf<ScheduleRevision, Schedule>,
+  precondition?: Precondition<Schedule>,
+): Promise<Schedule> {
   requireSpawnAllowed(ctx.actor)
   requireScope(ctx.actor, 'schedules:write')
   return await inProject(ctx, async (tx) => {
     const schedule = await lockOpenSchedule(tx, id)
     precondition?.(schedule)
+    const revision = toChange(change, schedule)
     const { phrase, timezone, budget, agentId, maxFires, runner, callback, ...fields } = revision
     if (Object.values(revision).every((value) => value === undefined)) return schedule
     if (callback !== undefined) await replaceCallback(ctx, tx, id, callback)
-    const change: Partial<Schedule> = {
+    const changed: Partial<Schedule> = {
       ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
       ...(maxFires === undefined ? {} : { maxFires }),
       ...(budget === undefined ? {} : { budget: toBudget(budget) }),
       ...(agentId === undefined ? {} : { agentId: ctx.actor.agentId ?? agentId }),
     }
     if (fields.subagent !== undefined || fields.model !== undefined || runner !== undefined) {
-      change.runner = await requireSchedulable(ctx, tx, { ...schedule, ...change, runner: runner ?? schedule.runner })
+      changed.runner = await requireSchedulable(ctx, tx, { ...schedule, ...changed, runner: runner ?? schedule.runner })
     }
     if (phrase !== undefined || timezone !== undefined) {
       const spoken = phrase ?? { kind: schedule.phraseKind, text: schedule.phrase }
@@ -44,16 +50,16 @@ export async function reviseSchedule(ctx: Ctx, id: string, revision: ScheduleRev
       // A zone that is not given anew stays, wherever it came from.
       const { warnings, ...rule } = await readRule(ctx, tx, spoken, timezone === undefined ? schedule.timezone : timezone, from)
       const isGiven = (code: string) => timezone !== undefined || code !== 'zone_conflict'
-      Object.assign(change, rule, { warnings: warnings.filter(({ code }) => isGiven(code)) })
+      Object.assign(changed, rule, { warnings: warnings.filter(({ code }) => isGiven(code)) })
       const settled = await settleSlots(ctx, tx, schedule, ctx.actor)
-      if (from !== undefined) change.nextFireAt = nextFiring(rule.timing, rule.timezone, settled.now)
-      if (change.nextFireAt === null && !settled.hasWaitingSlot) throw nothingToCome(rule)
-      return await writeRevision(ctx, tx, schedule, change, settled)
+      if (from !== undefined) changed.nextFireAt = nextFiring(rule.timing, rule.timezone, settled.now)
+      if (changed.nextFireAt === null && !settled.hasWaitingSlot) throw nothingToCome(rule)
+      return await writeRevision(ctx, tx, schedule, changed, settled)
     }
     const waiting = await scheduleSlots.findWaitingSlot(tx, id)
     // Where the one that waits had used it up and does not any more, those after it count again, also those that have passed.
     const now = waiting ?? (await clock.readClock(tx))
-    return await writeRevision(ctx, tx, schedule, change, { now, nextFireAt: schedule.nextFireAt, hasWaitingSlot: waiting !== null, events: [] })
+    return await writeRevision(ctx, tx, schedule, changed, { now, nextFireAt: schedule.nextFireAt, hasWaitingSlot: waiting !== null, events: [] })
   })
 }
 

@@ -19,6 +19,7 @@ import {
   updateTypeOf,
 } from '@muster/domain'
 import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
+import { type ChangeOf, toChange } from '../core/precondition.ts'
 import { taskEvent } from '../events/event-data.ts'
 import { findBlockers } from './create-task.ts'
 import { lockOpenTask } from './finish-task.ts'
@@ -56,13 +57,14 @@ export interface RevisedTask {
  * @throws DomainError `not_found`, `invalid_transition` once it has ended, `revision_required`, `revision_stale` with the current
  *   revision, `validation_failed`, `dependency_cycle` with the path
  */
-export async function reviseTask(ctx: Ctx, id: string, patch: BriefPatch, expected: ExpectedRevision): Promise<RevisedTask> {
+export async function reviseTask(ctx: Ctx, id: string, change: ChangeOf<BriefPatch, Task>, expected: ExpectedRevision): Promise<RevisedTask> {
   requireScope(ctx.actor, 'tasks:write')
   requireController(ctx.actor)
   for (;;) {
     const read = requireFound(await reading(ctx, (tx) => tasks.findTask(tx, id)), 'task')
     requireOpenTask(read)
     requireRevision(expected, read.revision)
+    const patch = toChange(change, read)
     const validated = await validateBrief(ctx, { ...toBriefFields(read), ...patch })
     const revised = await inProject(
       ctx,

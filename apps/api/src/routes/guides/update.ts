@@ -17,6 +17,6 @@ export const updateTsgEndpoint = endpoint({
   takesIfMatch: 'optional',
   answers: { 200: { description: 'The guide as it is now.', schema: tsgSchema, headers: TAG_HEADERS } },
   errors: ['not_found', 'revision_stale'],
-  handle: ({ ctx, params, body, headers }) => updateTsg(ctx, params.tsg_id, body, expectedTag(headers, tsgTag)),
+  handle: ({ ctx, params, patched, headers }) => updateTsg(ctx, params.tsg_id, patched, expectedTag(headers, tsgTag)),
   answer: (tsg) => tagged(presentTsg(tsg)),
 })

@@ -19,6 +19,6 @@ export const updateProjectEndpoint = endpoint({
   takesIfMatch: 'optional',
   answers: { 200: { description: 'The project as it is now.', schema: projectSchema, headers: TAG_HEADERS } },
   errors: ['not_found', 'revision_stale'],
-  handle: ({ ctx, params, body, headers }) => updateProject(ctx, params.id, body, expectedTag(headers, projectTag)),
+  handle: ({ ctx, params, patched, headers }) => updateProject(ctx, params.id, patched, expectedTag(headers, projectTag)),
   answer: projectAnswer,
 })

@@ -20,6 +20,7 @@ export const reviseScheduleEndpoint = endpoint({
   takesIfMatch: 'optional',
   answers: { 200: { description: 'The schedule as it is now.', schema: scheduleSchema, headers: TAG_HEADERS } },
   errors: [...RULE_ERRORS, 'not_found', 'invalid_transition', 'revision_stale'],
-  handle: async ({ ctx, deps, params, body, headers }) => reviseSchedule(ctx, params.id, toScheduleRevision(deps, body), expectedTag(headers, scheduleTag)),
+  handle: ({ ctx, deps, params, patched, headers }) =>
+    reviseSchedule(ctx, params.id, (schedule) => toScheduleRevision(deps, patched(presentSchedule(schedule))), expectedTag(headers, scheduleTag)),
   answer: (schedule) => tagged(presentSchedule(schedule)),
 })

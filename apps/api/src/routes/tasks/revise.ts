@@ -1,3 +1,4 @@
+import { toBriefFields } from '@muster/domain'
 import { reviseTask } from '@muster/usecases'
 import { endpoint } from '../../http/endpoint.ts'
 import { entityTag, expectedRevision } from '../../http/if-match.ts'
@@ -19,6 +20,6 @@ export const reviseTaskEndpoint = endpoint({
   takesIfMatch: 'required',
   answers: { 200: { description: 'The next revision.', schema: revisedTaskSchema, headers: TASK_HEADERS } },
   errors: ['not_found', 'invalid_transition', 'revision_stale', 'revision_required', 'dependency_cycle'],
-  handle: ({ ctx, params, body, headers }) => reviseTask(ctx, params.id, body, expectedRevision(headers)),
+  handle: ({ ctx, params, patched, headers }) => reviseTask(ctx, params.id, (task) => patched(toBriefFields(task)), expectedRevision(headers)),
   answer: (revised) => ({ status: 200, headers: { etag: entityTag(revised.task.revision) }, body: presentRevisedTask(revised) }),
 })

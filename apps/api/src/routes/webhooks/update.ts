@@ -16,7 +16,10 @@ export const updateWebhookEndpoint = endpoint({
   needsNoRoom: 'it ends or changes deliveries',
   answers: { 200: { description: 'The webhook as it is now.', schema: webhookSchema } },
   errors: ['not_found'],
-  handle: ({ ctx, params, body: { agent_id: agentId, session_id: sessionId, ordered: isOrdered, ...same } }) =>
-    updateWebhook(ctx, params.id, { ...same, agentId, sessionId, isOrdered }),
+  handle: async ({ ctx, params, patched }) => {
+    // None of its fields is an object.
+    const { agent_id: agentId, session_id: sessionId, ordered: isOrdered, ...same } = patched({})
+    return await updateWebhook(ctx, params.id, { ...same, agentId, sessionId, isOrdered })
+  },
   answer: (webhook) => ({ status: 200, body: presentWebhook(webhook) }),
 })
