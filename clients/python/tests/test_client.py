@@ -1,4 +1,4 @@
-"""What the client does with answers, on a transport without a network. The tests with a server are in tests/client-packages.test.ts."""
+"""What the client does with answers, on a transport without a network, and over outages, on a far side on loopback. The tests with a server are in tests/client-packages.test.ts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import asyncio
 import json
 import unittest
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, AsyncIterator
 
 import httpx
 
-from muster_client import AsyncMuster, Muster, MusterError, Run
+from muster_client import AsyncMuster, Muster, MusterError, Run, Suspended
+from muster_client._request import backoff_seconds
 from muster_client.models import WordedUpdate
 from muster_client.openai import with_brief
 
@@ -148,7 +152,6 @@ class Streams(unittest.TestCase):
     def test_end_where_the_server_says_that_there_is_no_more(self) -> None:
         self.assertEqual(list(Server(answer(204, None)).muster().subtasks.handle("s1").events(after=9)), [])
 
-
     def test_wait_for_a_server_that_closes_them_and_goes_away(self) -> None:
         server = Server(stream(), lose, lose, answer(200, SUBTASK), stream())
         self.assertEqual(list(server.muster(retries=0).subtasks.handle("s1").events()), [])
@@ -211,6 +214,146 @@ class Workers(unittest.IsolatedAsyncioTestCase):
 
         [(_, body)] = await self.run_one(work, [UPDATE])
         self.assertEqual((heard, body["result"]), (["Leave the tests out."], "u1"))
+
+
+Replies = Mapping[str, Sequence[Mapping[str, Any] | None]]
+
+
+class FarSide:
+    """A server on loopback that answers each verb by its replies in order. None loses the connection, and the last reply is for ever."""
+
+    def __init__(self, replies: Replies) -> None:
+        #: The verbs of all requests, in order.
+        self.calls: list[str] = []
+        left = {verb: list(each) for verb, each in replies.items()}
+        calls = self.calls
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers.get("content-length", 0)))
+                verb = self.path.split("?")[0].rsplit("/", 1)[-1]
+                calls.append(verb)
+                waiting = left.get(verb, [None])
+                reply = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+                if reply is None:
+                    self.close_connection = True
+                    return
+                content = json.dumps(reply).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            do_GET = do_POST
+
+            def log_message(self, format: str, *args: object) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> FarSide:
+        Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def about(self) -> list[str]:
+        """What was asked, without claims and heartbeats."""
+        return [verb for verb in self.calls if verb not in ("claim", "heartbeat")]
+
+    async def has_been_asked(self, verb: str, times: int) -> None:
+        async def wait() -> None:
+            while self.calls.count(verb) < times:
+                await asyncio.sleep(0.01)
+
+        await asyncio.wait_for(wait(), 20)
+
+
+BEAT: dict[str, Any] = {"expires_at": AT, "cancel_requested": False, "updates": []}
+ASKED: dict[str, Any] = {
+    **{name: None for name in ["task_id", "options", "schema", "default", "revision", "arguments", "arguments_digest", "answer", "answered_by", "update_id", "answered_at"]},
+    **{"id": "q1", "question_id": "q1", "kind": "question", "subtask_id": "s1", "session_id": "x", "prompt": "May I?", "status": "open", "on_expiry": "continue"},
+    **{"expires_at": AT, "asked_at": AT},
+}
+
+
+class Outages(unittest.IsolatedAsyncioTestCase):
+    """The server is away for longer than a call is repeated."""
+
+    @asynccontextmanager
+    async def working(self, far: FarSide, work: Callable[[Run], Awaitable[Any]]) -> AsyncIterator[Any]:
+        """A worker, which has stopped afterwards."""
+        async with AsyncMuster(far.url, retries=0) as muster:
+            worker = muster.worker("external", work)
+            working = asyncio.create_task(worker.run())
+            try:
+                yield worker
+            finally:
+                working.cancel()
+                await asyncio.wait([working], timeout=20)
+
+    async def test_are_outlasted_by_a_question_and_by_its_answer(self) -> None:
+        async def work(run: Run) -> str:
+            return (await run.ask("May I?")).status
+
+        replies: Replies = {"claim": [CLAIMED, None], "heartbeat": [BEAT], "questions": [None, None, ASKED], "q1": [None, ASKED, None, {**ASKED, "status": "expired"}]}
+        with FarSide({**replies, "complete": [None, SUBTASK]}) as far:
+            async with self.working(far, work) as worker:
+                await far.has_been_asked("complete", 2)
+                await asyncio.wait_for(worker.stop(), 20)
+            self.assertEqual(far.about(), ["questions"] * 3 + ["q1"] * 4 + ["complete"] * 2)
+
+    async def test_are_outlasted_by_a_run_that_suspends(self) -> None:
+        async def work(run: Run) -> Suspended:
+            return await run.suspend("state", "May I?")
+
+        with FarSide({"claim": [CLAIMED, None], "heartbeat": [BEAT], "questions": [None, ASKED], "wait": [None, SUBTASK]}) as far:
+            async with self.working(far, work) as worker:
+                await far.has_been_asked("wait", 2)
+                await asyncio.wait_for(worker.stop(), 20)
+            self.assertEqual(far.about(), ["questions"] * 2 + ["wait"] * 2)
+
+    async def test_do_not_keep_a_worker_that_stops_also_if_the_run_was_cancelled_before(self) -> None:
+        async def work(run: Run) -> str:
+            return str(await run.checkpoint())
+
+        with FarSide({"claim": [CLAIMED, None], "heartbeat": [{**BEAT, "cancel_requested": True}]}) as far:
+            async with self.working(far, work) as worker:
+                await far.has_been_asked("fail", 1)
+                await asyncio.wait_for(worker.stop(grace_seconds=0), 20)
+            self.assertNotIn("complete", far.calls)
+
+    async def test_are_outlasted_by_an_inbox_that_waits_for_more(self) -> None:
+        item: dict[str, Any] = {
+            **{name: None for name in ["task_id", "question_id", "final_outcome", "result", "summary", "error", "score", "recommendation", "required_outputs", "outputs"]},
+            **{"id": "i1", "inbox_id": "i1", "kind": "subtask", "subtask_id": "s1", "task": "Look.", "status": "completed", "truncated": False, "completed_at": AT},
+        }
+        page = {"items": [item], "claim_id": "c1", "has_more": False}
+        with FarSide({"claim": [None, None, page, page], "ack": [None, None, {}]}) as far:
+            async with AsyncMuster(far.url, retries=0) as muster:
+                items = 0
+                async for _ in muster.inbox.claim("s", poll_seconds=0.01):
+                    items += 1
+                    if items == 2:
+                        break
+            self.assertEqual(far.calls, ["claim"] * 3 + ["ack"] * 3 + ["claim"])
+            with self.assertRaises(MusterError):
+                async with AsyncMuster("http://127.0.0.1:1", retries=0) as muster:
+                    async for _ in muster.inbox.claim("s"):
+                        self.fail("There is no server.")
+
+    def test_are_outlasted_by_the_steps_between_events(self) -> None:
+        server = Server(
+            stream((1, "subtask.completed")), lose, lose, answer(200, {"items": [{"seq": 1, "attempt": 1, "kind": "message", "content": {}, "at": AT}], "next_cursor": None})
+        )
+        self.assertEqual(len(list(server.muster(retries=0).subtasks.handle("s1").follow())), 2)
+
+    def test_of_any_length_are_waited_for(self) -> None:
+        self.assertLessEqual(backoff_seconds(100_000), 8)
 
 
 class Briefs(unittest.TestCase):

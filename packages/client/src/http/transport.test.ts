@@ -117,6 +117,28 @@ describe('a list', () => {
   })
 })
 
+describe('an inbox that is waited for', () => {
+  it('outlasts a server that is away before an item is claimed, and before it is acknowledged', async () => {
+    const page = (id: string) => json(200, { items: [{ id }], claim_id: `claim-${id}`, has_more: false })
+    const { url, requests } = await serve(dropped, dropped, page('a'), dropped, dropped, json(204, undefined), page('b'))
+    const items: string[] = []
+    for await (const { id } of new Muster({ url, retries: 0 }).inbox.claim('s', { pollMs: 1 })) {
+      items.push(id)
+      if (items.length === 2) break
+    }
+    expect(items).toEqual(['a', 'b'])
+    const claim = '/sessions/s/inbox/claim'
+    const acknowledge = `${claim}/claim-a/ack`
+    expect(requests.map((request) => request.url)).toEqual([claim, claim, claim, acknowledge, acknowledge, acknowledge, claim])
+    expect([keysOf(requests.slice(0, 3)).size, keysOf(requests.slice(3, 6)).size]).toEqual([1, 1])
+  })
+
+  it('fails with the server where it is read once', async () => {
+    const { url } = await serve(dropped)
+    await expect(new Muster({ url, retries: 0 }).inbox.claim('s').next()).rejects.toMatchObject({ code: 'connection_failed' })
+  })
+})
+
 describe('events', () => {
   const stream =
     (text: string): Reply =>
