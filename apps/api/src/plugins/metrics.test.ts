@@ -12,6 +12,7 @@ const DEPLOY = new URL('../../../../deploy/', import.meta.url)
 const read = (file: string) => readFile(new URL(file, DEPLOY), 'utf8')
 
 let api: TestApi
+let first: string
 let metrics: string
 
 beforeAll(async () => {
@@ -21,7 +22,7 @@ beforeAll(async () => {
   await storedFiles.beginSweep(api.deps.dispatchDb, place, 'tasks', 1_000)
   await storedFiles.noteSweep(api.deps.dispatchDb, place, 'tasks', { files: 3, bytes: 4_096 }, { files: 2, bytes: 8_192 })
   // The process is measured from the first read on.
-  await api.call('GET', '/metrics')
+  first = (await api.call('GET', '/metrics')).text
   metrics = (await api.call('GET', '/metrics')).text
 })
 afterAll(() => api.close())
@@ -44,6 +45,13 @@ describe('GET /metrics', () => {
     expect(sampleOf(metrics, 'muster_worker_runs')).toBe('0')
     expect(sampleOf(metrics, 'muster_oldest_claimable_seconds')).toBe('0')
     expect(Number(sampleOf(metrics, 'muster_relay_lag_seconds'))).toBeLessThan(30)
+  })
+
+  it('200: says from the first scrape on how far partitions reach', () => {
+    expect(Number(sampleOf(first, 'muster_partitions'))).toBeGreaterThan(2)
+    expect(Number(sampleOf(first, 'muster_event_partitions_ahead'))).toBeGreaterThan(100_000)
+    expect(Number(sampleOf(first, 'muster_step_partitions_ahead_seconds'))).toBeGreaterThan(86_400)
+    expect(sampleOf(first, 'muster_partitions_missing')).toBe('0')
   })
 
   it('200: says what folders and bodies take up, and what was removed of them', () => {

@@ -1,4 +1,4 @@
-import { findPartitionReach, readVitals, type Vitals } from '@muster/usecases'
+import { findPartitionReach, type PartitionReach, readVitals, type Vitals } from '@muster/usecases'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { ApiDeps } from '../api-deps.ts'
@@ -42,23 +42,32 @@ export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters' | 'dispa
 
 /** Of the database, not of this process. While it does not answer, they keep their last values: the metrics of the process must be readable then. */
 function addPartitionMetrics(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb'>): void {
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
-  const steps = gauge('muster_step_partitions_ahead_seconds', 'For how long there are partitions of transcripts. docs/storage.md')
-  const missing = gauge('muster_partitions_missing', '1 while partitions are not well ahead of the writes, otherwise 0. docs/storage.md')
-  const count = gauge('muster_partitions', 'Partitions of the event log and of transcripts.')
-  new Gauge({
-    name: 'muster_event_partitions_ahead',
-    help: 'Events for which there are partitions. docs/storage.md',
-    registers: [registry],
-    async collect() {
-      const reach = await findPartitionReach(deps).catch(() => null)
-      if (reach === null) return
-      this.set(reach.eventsAhead)
-      steps.set(reach.stepsSecondsAhead)
-      missing.set(reach.problem === null ? 0 : 1)
-      count.set(reach.partitions)
-    },
-  })
+  // All gauges of one scrape share a reading, and each waits for it: one that did not would show the value of the scrape before.
+  let reading: Promise<PartitionReach | null> | undefined
+  const read = () => {
+    reading ??= findPartitionReach(deps)
+      .catch(() => null)
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
+  }
+  const gauge = (name: string, help: string, pick: (reach: PartitionReach) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        const reach = await read()
+        if (reach !== null) this.set(pick(reach))
+      },
+    })
+  gauge('muster_event_partitions_ahead', 'Events for which there are partitions. docs/storage.md', ({ eventsAhead }) => eventsAhead)
+  gauge('muster_step_partitions_ahead_seconds', 'For how long there are partitions of transcripts. docs/storage.md', (reach) => reach.stepsSecondsAhead)
+  gauge('muster_partitions_missing', '1 while partitions are not well ahead of the writes, otherwise 0. docs/storage.md', ({ problem }) =>
+    problem === null ? 0 : 1,
+  )
+  gauge('muster_partitions', 'Partitions of the event log and of transcripts.', ({ partitions }) => partitions)
 }
 
 /**
