@@ -15,10 +15,15 @@ const LIMIT = 3
 const pendingOf = (bench: Bench) => bench.size(100_000, 10_000)
 const OTHERS = Array.from({ length: 20 }, (_, index) => `other-${index}`)
 
-/** How long the subtasks of other agents take to start while the full one's run on. */
-async function measureOthers(bench: Bench, producer: ServingChild, worker: ServingChild, more: object): Promise<number[]> {
-  const load = async (seconds: number) => {
-    const { ids, committedMs } = await producer.call<Load>('load', { perSecond: PER_SECOND, seconds, agents: OTHERS, ...more })
+/** How long the subtasks of other agents take to start while those of the full ones run on. */
+export async function measureOthers(
+  bench: Bench,
+  producer: ServingChild,
+  worker: ServingChild,
+  { perSecond = PER_SECOND, seconds = bench.size(7, 1), ...more }: { perSecond?: number; seconds?: number; isGrouped?: boolean },
+): Promise<number[]> {
+  const load = async (loadSeconds: number) => {
+    const { ids, committedMs } = await producer.call<Load>('load', { perSecond, seconds: loadSeconds, agents: OTHERS, ...more })
     const others = new Map<string, number>()
     // The full agent's runs are among the entries, and there is no telling how many.
     while (others.size < ids.length) {
@@ -27,7 +32,7 @@ async function measureOthers(bench: Bench, producer: ServingChild, worker: Servi
     return ids.map((id, place) => (others.get(id) as number) - (committedMs[place] as number))
   }
   await load(1)
-  return await load(bench.size(7, 1))
+  return await load(seconds)
 }
 
 async function measureOurs(bench: Bench): Promise<number[]> {

@@ -11,6 +11,8 @@ import { hooksAndTools } from './hooks-and-tools.ts'
 import { injections } from './injections.ts'
 import { lifecycle } from './lifecycle.ts'
 import { manyStored } from './many-stored.ts'
+import { memorySearch } from './memory-search.ts'
+import { neighbours } from './neighbours.ts'
 import { nextStart } from './next-start.ts'
 import { postSubtasks } from './post-subtasks.ts'
 import { runningLimit } from './running-limit.ts'
@@ -35,9 +37,11 @@ export const figures: Figure[] = [
   nextStart,
   runningLimit,
   fairness,
+  neighbours,
   scheduleLateness,
   deliveries,
   evaluation,
+  memorySearch,
   dashboard,
   storage,
   startUp,

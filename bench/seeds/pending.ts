@@ -13,6 +13,8 @@ export interface PendingSeed {
   /** Slots of an agent; the shipped limit unless told. */
   permitsPerAgent?: number
   agentPrefix?: string
+  /** The default project unless told. */
+  projectId?: string
 }
 
 const COLUMNS = [
@@ -23,6 +25,7 @@ const COLUMNS = [
 /** Puts pending subtasks there as spawning would have: the first of each agent with a permit and a job, the others waiting. */
 export async function seedPending(sql: postgres.Sql, seed: PendingSeed): Promise<void> {
   const capacity = seed.permitsPerAgent ?? 3
+  const projectId = seed.projectId ?? DEFAULT_PROJECT_ID
   const startMs = Date.now() - seed.count
   const rows = Array.from({ length: seed.count }, (_, index) => {
     const hasPermit = index < capacity * seed.agents
@@ -41,7 +44,7 @@ export async function seedPending(sql: postgres.Sql, seed: PendingSeed): Promise
       'public.subtasks',
       COLUMNS,
       rows.map(({ id, at, agent, jobId }): Field[] => [
-        ...[DEFAULT_PROJECT_ID, id, agent, `session-${agent}`, 'Do nothing, and say so.', 'normal', seed.runner, 120, 2],
+        ...[projectId, id, agent, `session-${agent}`, 'Do nothing, and say so.', 'normal', seed.runner, 120, 2],
         ...[50, true, at, jobId !== null, jobId === null ? null : at, jobId, at],
       ]),
     )
@@ -56,7 +59,7 @@ export async function seedPending(sql: postgres.Sql, seed: PendingSeed): Promise
           jobId,
           seed.queue,
           -Math.floor(at.getTime() / 1_000),
-          JSON.stringify({ project_id: DEFAULT_PROJECT_ID, id }),
+          JSON.stringify({ project_id: projectId, id }),
           ...[0, 86_400, 60, 'standard'],
         ]),
     )
