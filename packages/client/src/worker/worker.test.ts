@@ -81,7 +81,7 @@ describe('a run whose server goes away', () => {
   async function workOn(replies: Record<string, (object | null)[]>, does: (run: Run) => Promise<string>) {
     const calls: string[] = []
     const given: Record<string, (object | null)[]> = {
-      claim: [await claimed().json(), null],
+      claim: [(await claimed().json()) as object, null],
       heartbeat: [{ expires_at: '', cancel_requested: false, updates: [] }],
       complete: [{}],
       ...replies,
