@@ -238,6 +238,7 @@ async function fill(): Promise<void> {
     select project_id, gen_random_uuid(), id, agent_id, now() - n * interval '1 hour', 'skipped_missed' from schedules cross join generate_series(1, 3) as n`
   await admin`update subtasks t set schedule_id = d.id from (select id, row_number() over (order by id) as n from schedules) as d,
     (select id, row_number() over (order by id) as n from subtasks) as s where s.n = d.n and t.id = s.id`
+  await admin`insert into muster_system.stored_bytes (project_id, run_id, bytes) select project_id, id, 1000 from subtasks on conflict do nothing`
   await admin`vacuum analyze`
 }
 
@@ -690,7 +691,7 @@ const ACROSS_PROJECTS: readonly [statement: RegExp, reason: string][] = [
     'a credential is looked up by its hash before its project is known: a reference table, or a hash that begins with the project',
   ],
   [/muster_(relay|log_ends)\b/, 'the outbox and the order of the event log are one for all projects'],
-  [/muster_(forget_ended_runs|delete_audit)\b|delete from (idempotency_keys|muster_system\.)/, 'maintenance deletes what is old, of all projects in turn'],
+  [/muster_(forget_ended_runs|delete_audit|add_up_bytes)\b|delete from (idempotency_keys|muster_system\.)/, 'maintenance deletes what is old, of all projects in turn'],
   [/^\s*with own as materialized/, 'the heartbeat of a worker renews the leases of all its runs, of several projects'],
   [/^\s*select id, attempt, status = 'running' as is_running/, 'a worker looks at all its runs at once, of several projects'],
   [/update check_runs/, 'a worker holds and returns checks of several projects'],
