@@ -111,6 +111,11 @@ describe('an export', () => {
     await createTsg(harness.ctx, { tsg_id: 'guide', title: 'Guide', content: 'Do it.', error_patterns: ['x'] } as never).catch(() => undefined)
     await harness.admin`delete from idempotency_keys`
     const { projectId } = harness.ctx.actor
+    // The callback of a subtask, which goes with it, and a webhook, which does not.
+    await harness.admin`
+      insert into receivers (project_id, id, kind, destination_id, url, events, subject_id)
+      select project_id, gen_random_uuid(), kind, gen_random_uuid(), 'https://example.com', '{*}', case kind when 'callback' then id end
+      from subtasks cross join unnest(array['callback', 'webhook']) as kind where project_id = ${projectId}`
     const before = await rowsWith(projectId)
     const counts = await exportData(harness.ctx, { kind: 'project' }, archive)
     expect(counts).toMatchObject(before)

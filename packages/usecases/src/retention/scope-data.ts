@@ -30,14 +30,16 @@ export async function exportData(ctx: Ctx, scope: DataScope, archive: Archive): 
     await archive.write(`${folderOf(ctx, scope)}/${name}`, rows)
     add(counts, rows)
   }
+  const rest = await transaction(ctx.db, ctx.actor.projectId, (tx) => retention.restOfScope(tx, scope, false))
+  await write('rest', rest)
+  // Of a project, the rest has these tables whole, also what belongs to a subtask, a task, a message or an evaluation.
+  const whole = new Set(scope.kind === 'project' ? rest.map(({ table }) => table) : [])
   await eachBatch(ctx, scope, async (noun, ids) => {
     const rows = await transaction(ctx.db, ctx.actor.projectId, (tx) => retention.rowsOf(tx, noun, ids))
-    await write(`${noun}/${ids[0]}`, rows)
+    const others = rows.filter(({ table }) => !whole.has(table))
+    await write(`${noun}/${ids[0]}`, others)
     if (scope.kind !== 'project') await exportEvents(ctx, subjectsOf(rows, ids), (place, events) => write(`events/${noun}-${ids[0]}-${place}`, events))
   })
-  const rest = await transaction(ctx.db, ctx.actor.projectId, (tx) => retention.restOfScope(tx, scope, false))
-  // In a project, what belongs to a subtask, a task, a message or an evaluation has been written with it.
-  await write('rest', scope.kind === 'project' ? rest.filter(({ table }) => table === 'deliveries' || !(table in counts)) : rest)
   if (scope.kind === 'project') await exportEvents(ctx, null, (place, events) => write(`events/${place}`, events))
   else await exportEvents(ctx, schedulesOf(rest), (place, events) => write(`events/rest-${place}`, events))
   return counts
