@@ -140,6 +140,8 @@ describe('through the page alone', () => {
   it('a brief is written with warnings as it is typed, assigned, changed, and shows who received what', async () => {
     await open('/tasks/new')
     await page.getByLabel('Title').fill('Add a login')
+    await page.getByLabel('Instructions').fill('Fix the bug.')
+    await seen(/Instructions are vague/)
     await page.getByLabel('Instructions').fill('Add a login form.')
     await page.getByLabel('Acceptance criteria, one a line').fill('All tests pass\nThe form is documented')
     await page.getByLabel('Required outputs, one name a line').fill('summary')
