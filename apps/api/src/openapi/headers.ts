@@ -13,7 +13,7 @@ export const ANSWER_HEADERS = {
     schema: { type: 'string' },
   },
   RateLimit: { description: 'What is left of the rate limit, as `"default";r=49999;t=10`.', schema: { type: 'string' } },
-  'RateLimit-Policy': { description: 'The rate limit, as `"default";q=50000;w=10`. Every answer has it.', schema: { type: 'string' } },
+  'RateLimit-Policy': { description: 'The rate limit, as `"default";q=50000;w=10`.', schema: { type: 'string' } },
 } as const
 
 export type AnswerHeader = keyof typeof ANSWER_HEADERS
