@@ -131,6 +131,12 @@ class Calls(unittest.TestCase):
             refused.muster().tasks.revise("t1", 3, title="Other")
         self.assertEqual([request.headers["if-match"] for request in refused.requests], ['"3"'] * 3)
 
+    def test_have_no_authorization_without_a_key_or_with_an_empty_one_of_the_environment(self) -> None:
+        for key in (None, ""):
+            server = Server(answer(200, {}))
+            Muster("http://muster.test", key, http=httpx.Client(transport=httpx.MockTransport(server._reply))).call("listRunners", dict[str, Any])
+            self.assertNotIn("authorization", server.requests[0].headers)
+
     def test_say_that_something_else_than_muster_answered(self) -> None:
         server = Server(lambda request: httpx.Response(502, text="<h1>Bad gateway</h1>"))
         with self.assertRaises(MusterError) as caught:

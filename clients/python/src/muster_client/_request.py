@@ -70,7 +70,7 @@ def prepare(
 
     filled = re.sub(r"\{(\w+)\}", fill, template)
     sent = {"accept": "application/json, */*;q=0.5", **(headers or {})}
-    if key is not None:
+    if key:
         sent["authorization"] = f"Bearer {key}"
     if method == "POST":
         sent["idempotency-key"] = idempotency_key or str(uuid4())

@@ -93,6 +93,12 @@ describe('a call', () => {
     await expect(new Muster({ url, retries: 0 }).tasks.get('t1')).rejects.toMatchObject({ code: 'answer_invalid', status: 502, retryable: true })
   })
 
+  it('without a key, or with an empty one of the environment, has no Authorization', async () => {
+    const { url, requests } = await serve(json(200, {}))
+    for (const key of [undefined, '']) await new Muster({ url, key }).tasks.get('t1')
+    expect(requests.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
+  })
+
   it('sends its key, its query and the parts of its path as they are', async () => {
     const { url, requests } = await serve(json(200, { items: [], next_cursor: null }))
     await new Muster({ url: `${url}/`, key: 'mst_1' }).sessions.messages('a/b c', { limit: 5 }).all()

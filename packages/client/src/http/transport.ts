@@ -118,7 +118,7 @@ export class Transport {
     const url = new URL(`${this.options.url}${path}`)
     for (const [name, value] of Object.entries(input.query ?? {})) if (value !== undefined && value !== null) url.searchParams.set(name, String(value))
     const headers = new Headers({ accept: 'application/json, */*;q=0.5', ...options.headers })
-    if (this.options.key !== undefined) headers.set('authorization', `Bearer ${this.options.key}`)
+    if (this.options.key !== undefined && this.options.key !== '') headers.set('authorization', `Bearer ${this.options.key}`)
     if (method === 'POST') headers.set('idempotency-key', options.idempotencyKey ?? crypto.randomUUID())
     const type = options.contentType ?? bodyType
     const body = encode(input.body, type)
