@@ -16,7 +16,7 @@ the newest one by default, and runs the tests of connections and transactions ag
 Needs the network, the installed project and \`patch\`. Takes ten seconds a hunk, or two minutes if the tests do not end without it.
 `
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
-const TESTS = ['packages/db/src/connection-loss.test.ts', 'packages/db/src/client.test.ts', 'packages/jobs/src/notifier.test.ts']
+const TESTS = ['packages/db/src/connection-loss.test.ts', 'packages/db/src/client.test.ts', 'packages/db/src/tls.test.ts', 'packages/jobs/src/notifier.test.ts']
 
 interface Hunk {
   /** `src/index.js:202` */

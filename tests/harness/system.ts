@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Scope } from '@muster/domain'
+import { parseDatabaseAddress, type Scope } from '@muster/domain'
 import { type Harness, invariants, startHarness, type TestDatabase, testDatabase } from '@muster/testing'
 import { type Ctx, createApiKey } from '@muster/usecases'
 import type postgres from 'postgres'
@@ -76,7 +76,7 @@ export class System {
     this.ledger = new Ledger(folder)
     this.#harness = harness
     this.#env = env
-    this.#secrets.add(decodeURIComponent(new URL(database.appUrl).password))
+    this.#secrets.add(parseDatabaseAddress(database.appUrl).password)
   }
 
   get api(): Api {

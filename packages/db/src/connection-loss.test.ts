@@ -1,8 +1,9 @@
-import { createServer, connect as dial, type Socket } from 'node:net'
-import { startDatabaseProxy, type TestDatabase, testDatabase } from '@muster/testing'
+import { createServer, connect as dial, type Server, type Socket } from 'node:net'
+import { startDatabaseProxy, startScriptedPostgres, type TestDatabase, testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CommitUnknownError, connect, type Database, isDatabaseUnavailable, transaction, unavailable } from './client.ts'
+import { requireUsableDatabase } from './usable-database.ts'
 
 /** The driver, when a connection breaks at a bad moment: patches/postgres@3.4.9.patch, docs/adr/0006-a-patched-driver.md. */
 describe('a connection that is lost', () => {
@@ -210,6 +211,48 @@ describe('a connection that is lost', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
+  it('tries each host once and then fails, where none of several lets it in', async () => {
+    const calls = [0, 0]
+    const servers = calls.map((_, place) =>
+      createServer((socket) => {
+        calls[place] = (calls[place] ?? 0) + 1
+        socket.destroy()
+      }),
+    )
+    const ports: number[] = []
+    for (const server of servers) ports.push(await portOf(server))
+    const nowhere = connect(withHosts(database.appUrl, ports), { role: 'muster_app', connectionsMax: 1, applicationName: 'connection-loss' })
+    await expect(nowhere.sql`select 1`).rejects.toSatisfy(isDatabaseUnavailable)
+    expect(calls).toEqual([1, 1])
+    await nowhere.close()
+    for (const server of servers) await new Promise((resolve) => server.close(resolve))
+  })
+
+  it('goes on to the next host where one does not answer', async () => {
+    const sockets: Socket[] = []
+    const silent = createServer((socket) => sockets.push(socket))
+    const ports = [await portOf(silent), Number(new URL(database.appUrl).port)]
+    const pool = connect(withHosts(database.appUrl, ports), { role: 'muster_app', connectionsMax: 1, applicationName: 'connection-loss' })
+    await expect(pidOf(pool.sql)).resolves.toBeGreaterThan(0)
+    expect(sockets).toHaveLength(1)
+    await pool.close()
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => silent.close(resolve))
+  })
+
+  it('passes a standby over, and fails where no host takes writes', async () => {
+    const standby = await startScriptedPostgres({ version: 180_000, isStandby: true })
+    const { port } = new URL(standby.url)
+    const ports = [Number(port), Number(new URL(database.appUrl).port)]
+    const pool = connect(withHosts(database.appUrl, ports), { role: 'muster_app', connectionsMax: 1, applicationName: 'connection-loss' })
+    await expect(pidOf(pool.sql)).resolves.toBeGreaterThan(0)
+    await pool.close()
+    await expect(requireUsableDatabase(withHosts(database.appUrl, [Number(port), Number(port)]))).rejects.toThrow(
+      `No PostgreSQL at 127.0.0.1:${port} or 127.0.0.1:${port} (DATABASE_URL) takes writes: promote a standby, or correct DATABASE_URL.`,
+    )
+    await standby.close()
+  })
+
   it('leaves the pool whole when a reservation could not be had', async () => {
     await using way = await wayTo(database)
     const single = connect(way.url, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'connection-loss' })
@@ -308,3 +351,13 @@ describe('a connection on which much is under way', () => {
     await single.close()
   })
 })
+
+async function portOf(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as { port: number }).port
+}
+
+/** The address with these ports of this machine, in their order. */
+function withHosts(url: string, ports: readonly number[]): string {
+  return url.replace(/@[^/]+/, `@${ports.map((port) => `127.0.0.1:${port}`)}`)
+}

@@ -7,27 +7,26 @@ type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
 /** Opens a pool of the driver for an address, which only `parseDatabaseAddress` reads. It connects when a connection is first needed. */
 export function open(address: string, options: Options): postgres.Sql {
-  const { host, port, user, password, database, prepare = true, tls, parameters } = parseDatabaseAddress(address)
+  const { hosts, user, password, database, prepare = true, tls, parameters } = parseDatabaseAddress(address)
   return postgres({
-    host,
-    port,
+    // Without a host, that of the environment, as the driver reads it.
+    ...(hosts[0]?.host === '' ? {} : { host: hosts.map(({ host }) => host), port: hosts.map(({ port }) => port) }),
+    ...(hosts.length > 1 ? { target_session_attrs: 'read-write' } : {}),
     ...(user === '' ? {} : { user }),
     password,
     ...(database === '' ? {} : { database }),
     prepare,
-    ssl: tlsOptions(tls, host),
+    ssl: tlsOptions(tls),
     onnotice: () => {},
     ...options,
     connection: { ...parameters, ...options.connection },
   } as Options) as unknown as postgres.Sql
 }
 
-function tlsOptions({ mode, rootCertificateFile }: TlsRules, host: string): Options['ssl'] {
+function tlsOptions({ mode, rootCertificateFile }: TlsRules): Options['ssl'] {
   if (mode === 'disable') return false
   if (mode === 'prefer' || mode === 'require') return mode
   return {
-    // The name that the certificate has to have. The driver passes none for an IP address.
-    host,
     ...(rootCertificateFile === undefined ? {} : { ca: readCertificates(rootCertificateFile) }),
     ...(mode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
   }

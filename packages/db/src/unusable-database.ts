@@ -28,8 +28,8 @@ export interface DatabasePlace {
 }
 
 export function placeOf(url: string): DatabasePlace {
-  const { host, port, database, user } = parseDatabaseAddress(url)
-  return { server: `${host.includes(':') ? `[${host}]` : host}:${port}`, database, login: user }
+  const { hosts, database, user } = parseDatabaseAddress(url)
+  return { server: hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(' or '), database, login: user }
 }
 
 type Explain = (place: DatabasePlace & { variable: DatabaseVariable; detail: string }) => string
@@ -57,7 +57,8 @@ const EXPLAINED: Record<string, Explain> = {
   EAI_AGAIN: unknownHost,
   CONNECT_TIMEOUT: unanswered,
   CONNECTION_CLOSED: unanswered,
-  CONNECTION_DESTROYED: unanswered,
+  // The driver ends a connection to a server that takes no writes, where there are several.
+  CONNECTION_DESTROYED: ({ server, variable }) => `No PostgreSQL at ${server} (${variable}) takes writes: promote a standby, or correct ${variable}.`,
   ECONNRESET: unanswered,
   EHOSTUNREACH: unanswered,
   ENETUNREACH: unanswered,

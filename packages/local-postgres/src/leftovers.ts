@@ -37,10 +37,10 @@ export async function runningPostmaster(folder: DataFolder): Promise<number | un
   return pid !== undefined && servesCluster(pid, folder) ? pid : undefined
 }
 
-/** Whether PostgreSQL's lock file says that it takes connections. */
+/** Whether PostgreSQL's lock file says that it takes connections; a standby takes those that only read. */
 export async function isReady(folder: DataFolder, pid: number): Promise<boolean> {
   const lines = (await lockFile(folder))?.split('\n') ?? []
-  return Number(lines[0]) === pid && lines[7]?.trim() === 'ready'
+  return Number(lines[0]) === pid && ['ready', 'standby'].includes(lines[7]?.trim() ?? '')
 }
 
 /** Ends the processes of a server whose postmaster was killed: they hold its shared memory, so that a new server refuses to start. */

@@ -6,6 +6,8 @@ export interface Script {
   /** As `server_version_num`, such as 150004. */
   version: number
   error?: { code: string; message: string }
+  /** It says that it takes no writes. */
+  isStandby?: boolean
 }
 
 const INT4 = 23
@@ -35,9 +37,10 @@ export async function startScriptedPostgres(script: Script): Promise<{ url: stri
   }
 }
 
-function converse(socket: Socket, { version, error }: Script): void {
+function converse(socket: Socket, { version, error, isStandby = false }: Script): void {
   let waiting: Buffer = Buffer.alloc(0)
   let isStarted = false
+  const role = isStandby ? [message('S', text('in_hot_standby'), text('on')), message('S', text('default_transaction_read_only'), text('off'))] : []
   const answer = (type: string): Buffer[] => {
     switch (type) {
       case 'P':
@@ -71,7 +74,12 @@ function converse(socket: Socket, { version, error }: Script): void {
       if (!isStarted) {
         isStarted = true
         socket.write(
-          Buffer.concat([message('R', int32(0)), message('S', text('server_version'), text(String(version / 10_000))), message('Z', Buffer.from('I'))]),
+          Buffer.concat([
+            message('R', int32(0)),
+            message('S', text('server_version'), text(String(version / 10_000))),
+            ...role,
+            message('Z', Buffer.from('I')),
+          ]),
         )
       } else socket.write(Buffer.concat(answer(type)))
     }

@@ -1,13 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { parseDatabaseAddress, problemOfDatabaseAddress, withDatabaseName } from './database-address.ts'
 
-const PLAIN = { host: 'db', port: 5432, user: 'muster', password: 'p@:/ß', database: 'my base', tls: { mode: 'disable' }, parameters: {} }
+const PLAIN = { hosts: [{ host: 'db', port: 5432 }], user: 'muster', password: 'p@:/ß', database: 'my base', tls: { mode: 'disable' }, parameters: {} }
 
 describe('the address of a database', () => {
   it.each<[string, object]>([
     ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base', PLAIN],
     ['postgresql://muster:p%40%3A%2F%C3%9F@db:5432/my%20base?application_name=x', { ...PLAIN, parameters: { application_name: 'x' } }],
-    ['postgres://muster:p%40%3A%2F%C3%9F@[::1]:6432/my%20base?prepare=true', { ...PLAIN, host: '::1', port: 6432, prepare: true }],
+    ['postgres://muster:p%40%3A%2F%C3%9F@[::1]:6432/my%20base?prepare=true', { ...PLAIN, hosts: [{ host: '::1', port: 6432 }], prepare: true }],
+    [
+      'postgres://muster:p%40%3A%2F%C3%9F@one:6000,[::1],three/my%20base?target_session_attrs=read-write',
+      {
+        ...PLAIN,
+        hosts: [
+          { host: 'one', port: 6000 },
+          { host: '::1', port: 5432 },
+          { host: 'three', port: 5432 },
+        ],
+      },
+    ],
     [
       'postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?sslmode=verify-full&sslrootcert=/ca.pem',
       { ...PLAIN, tls: { mode: 'verify-full', rootCertificateFile: '/ca.pem' } },
@@ -21,6 +32,9 @@ describe('the address of a database', () => {
   it.each([
     ['mysql://db/muster', 'must look like postgres://user:password@host:5432/database'],
     ['db:5432', 'must look like postgres://user:password@host:5432/database'],
+    ['postgres://one,/muster', 'must look like postgres://user:password@host:5432/database'],
+    ['postgres://one:x,two/muster', 'must look like postgres://user:password@host:5432/database'],
+    ['postgres://one,two/muster?target_session_attrs=any', 'target_session_attrs must be read-write, which it is wherever there are several hosts'],
     ['postgres://db/muster?prepare=yes', 'prepare must be true or false'],
     ['postgres://db/muster?sslmode=on', 'sslmode must be one of disable, prefer, require, verify-ca, verify-full'],
     [
@@ -33,5 +47,6 @@ describe('the address of a database', () => {
 
   it('is that of another database with everything else as it was', () => {
     expect(withDatabaseName('postgres://a:b@db:1/one?sslmode=require', 'x y')).toBe('postgres://a:b@db:1/x%20y?sslmode=require')
+    expect(withDatabaseName('postgres://a:b@db:1,other', 'x')).toBe('postgres://a:b@db:1,other/x')
   })
 })

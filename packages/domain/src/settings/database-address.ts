@@ -9,9 +9,8 @@ export interface TlsRules {
 
 /** The address of a PostgreSQL, as `DATABASE_URL` and its like have it, in its parts. */
 export interface DatabaseAddress {
-  /** An IPv6 address without its brackets. */
-  host: string
-  port: number
+  /** In the order in which they are tried. Several are a primary and its standbys, of which the one that takes writes is wanted. IPv6 addresses have no brackets. */
+  hosts: { host: string; port: number }[]
   user: string
   password: string
   /** Empty if the address names none. */
@@ -24,18 +23,18 @@ export interface DatabaseAddress {
 }
 
 const FORM = 'must look like postgres://user:password@host:5432/database'
-const POSTGRES = /^postgres(?:ql)?:$/
+/** Scheme, login and hosts, and the rest. */
+const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/
 const DEFAULT_PORT = 5432
 
 /** @throws Error with one clause that says what is wrong, without the address */
 export function parseDatabaseAddress(text: string): DatabaseAddress {
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null || !POSTGRES.test(url.protocol)) throw new Error(FORM)
-  const { prepare, sslmode, ssl, sslrootcert, ...parameters } = Object.fromEntries(url.searchParams)
+  const [url, ...others] = urlsOf(text)
+  const { prepare, target_session_attrs: wanted, sslmode, ssl, sslrootcert, ...parameters } = Object.fromEntries(url.searchParams)
+  if (wanted !== undefined && wanted !== 'read-write') throw new Error('target_session_attrs must be read-write, which it is wherever there are several hosts')
   if (prepare !== undefined && prepare !== 'true' && prepare !== 'false') throw new Error('prepare must be true or false')
   return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port || DEFAULT_PORT),
+    hosts: [url, ...others].map(({ hostname, port }) => ({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || DEFAULT_PORT) })),
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database: decodeURIComponent(url.pathname.slice(1)),
@@ -43,6 +42,19 @@ export function parseDatabaseAddress(text: string): DatabaseAddress {
     tls: parseTls(sslmode ?? (ssl === 'true' ? 'verify-full' : ssl), sslrootcert),
     parameters,
   }
+}
+
+/** One address for each host. */
+function urlsOf(text: string): [URL, ...URL[]] {
+  const [, scheme, authority = '', rest] = PARTS.exec(text) ?? []
+  const hostsAt = authority.lastIndexOf('@') + 1
+  const [first = '', ...others] = authority.slice(hostsAt).split(',')
+  const urlOf = (host: string): URL => {
+    const each = `${scheme}${authority.slice(0, hostsAt)}${host}${rest}`
+    if (scheme === undefined || !URL.canParse(each) || (others.length > 0 && host === '')) throw new Error(FORM)
+    return new URL(each)
+  }
+  return [urlOf(first), ...others.map(urlOf)]
 }
 
 function parseTls(mode = 'disable', rootCertificateFile?: string): TlsRules {
@@ -65,7 +77,5 @@ export function problemOfDatabaseAddress(text: string): string | null {
 
 /** The same server, another database. */
 export function withDatabaseName(text: string, database: string): string {
-  const url = new URL(text)
-  url.pathname = `/${encodeURIComponent(database)}`
-  return url.href
+  return text.replace(/^([^/]+\/\/[^/?#]*)(?:\/[^?#]*)?/, (_, server) => `${server}/${encodeURIComponent(database)}`)
 }

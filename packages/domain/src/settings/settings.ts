@@ -146,7 +146,7 @@ export const settingsSchema = z.object({
     .optional()
     .describe(
       'Database on PostgreSQL 16 or newer, with a login that does not own the tables and cannot bypass row-level security. Absent: npm start uses its own ' +
-        'PostgreSQL, in DATA_DIR. See docs/databases.md.',
+        'PostgreSQL, in DATA_DIR. Several hosts, separated by commas, are a primary and its standbys. See docs/databases.md.',
     ),
   DATABASE_DIRECT_URL: databaseAddress
     .optional()
