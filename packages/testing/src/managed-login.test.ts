@@ -32,7 +32,7 @@ async function addressOf(login: string, database: string): Promise<string> {
   return url.href
 }
 
-/** On a server without the roles of Muster, as a provider of PostgreSQL hands it over: nobody is a superuser but the provider. */
+/** On a server without the roles of Muster, as providers of PostgreSQL offer it: only the provider is a superuser. */
 describe('a login without superuser', () => {
   it.each([
     // The login of Amazon RDS: its rights come from a role of the provider.
