@@ -81,7 +81,7 @@ export async function eraseData(ctx: Ctx, scope: DataScope): Promise<Erasure> {
 function whatRemains(scope: DataScope): string[] {
   return [
     'what was archived, exported or dumped before: delete it where it is kept',
-    'folders of tasks and runs in DATA_DIR: each worker removes those of unknown tasks and subtasks, see docs/storage.md',
+    'folders of tasks and runs in DATA_DIR, until they are swept: a day after the last change in them, see docs/storage.md',
     'entries of the audit log about it: who wrote what, without its content',
     ...(scope.kind === 'project'
       ? ['the row of the project, so that its id is not used again']
