@@ -6695,7 +6695,7 @@ export interface components {
         "X-Request-Id": string;
         /** @description What is left of the rate limit, as `"default";r=49999;t=10`. */
         RateLimit: string;
-        /** @description The rate limit, as `"default";q=50000;w=10`. Every answer has it. */
+        /** @description The rate limit, as `"default";q=50000;w=10`. */
         "RateLimit-Policy": string;
     };
     pathItems: never;
