@@ -691,7 +691,10 @@ const ACROSS_PROJECTS: readonly [statement: RegExp, reason: string][] = [
     'a credential is looked up by its hash before its project is known: a reference table, or a hash that begins with the project',
   ],
   [/muster_(relay|log_ends)\b/, 'the outbox and the order of the event log are one for all projects'],
-  [/muster_(forget_ended_runs|delete_audit|add_up_bytes)\b|delete from (idempotency_keys|muster_system\.)/, 'maintenance deletes what is old, of all projects in turn'],
+  [
+    /muster_(forget_ended_runs|delete_audit|add_up_bytes)\b|delete from (idempotency_keys|muster_system\.)/,
+    'maintenance deletes what is old, of all projects in turn',
+  ],
   [/^\s*with own as materialized/, 'the heartbeat of a worker renews the leases of all its runs, of several projects'],
   [/^\s*select id, attempt, status = 'running' as is_running/, 'a worker looks at all its runs at once, of several projects'],
   [/update check_runs/, 'a worker holds and returns checks of several projects'],
