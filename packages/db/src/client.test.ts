@@ -2,7 +2,7 @@ import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { startDatabaseProxy, type TestDatabase, testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, type Database, readOnce, type Tx, transaction } from './client.ts'
+import { connect, type Database, type Tx, transaction } from './client.ts'
 
 describe('statements that travel with the COMMIT', () => {
   let database: TestDatabase
@@ -114,7 +114,14 @@ describe('statements that travel with the COMMIT', () => {
   it('are, with BEGIN, one round trip where there is no other statement', async () => {
     const proxy = await startDatabaseProxy(database.appUrl)
     const behind = connect(proxy.url, { role: 'muster_app', connectionsMax: 1, applicationName: 'round-trips' })
-    const read = () => readOnce(behind, DEFAULT_PROJECT_ID, async (tx) => await tx.sql<{ id: string }[]>`select id from projects`)
+    const read = async () => {
+      const { sent } = await transaction(behind, DEFAULT_PROJECT_ID, async (tx) => {
+        const sent = Promise.all([tx.sql<{ id: string }[]>`select id from projects`])
+        tx.withCommit(sent)
+        return { sent }
+      })
+      return (await sent)[0]
+    }
     try {
       // The first time, the driver asks for types.
       expect(await read()).toEqual([{ id: DEFAULT_PROJECT_ID }])

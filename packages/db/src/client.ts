@@ -165,8 +165,12 @@ function requireUuid(id: string): string {
   return id
 }
 
-/** A transaction of one statement, for which BEGIN, the project, the statement and COMMIT travel in one round trip. */
-export async function readOnce<T>(database: Database, projectId: string, statement: (tx: Tx) => Promise<T>): Promise<T> {
+/**
+ * Sends one statement that sets its project itself. It needs no transaction, which would take longer than the read, but where a pooler gives each
+ * transaction another session: there it has no rights outside of one.
+ */
+export async function readOnce<T>(database: Database, projectId: string, statement: (tx: Pick<Tx, 'sql'>) => Promise<T>): Promise<T> {
+  if (database.perTransaction === null) return await statement(database)
   const { answer } = await transaction(database, projectId, async (tx) => {
     const sent = statement(tx)
     tx.withCommit(sent)

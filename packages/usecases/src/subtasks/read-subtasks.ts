@@ -40,7 +40,7 @@ interface SubtaskRead {
 
 const UNCHANGED = 'unchanged'
 
-type SubtaskReads = BatchExecutor<SubtaskRead, subtasks.SubtaskHead | typeof UNCHANGED | null>
+type SubtaskReads = BatchExecutor<SubtaskRead, versions.SubtaskHead | typeof UNCHANGED | null>
 const readsByDatabase = new WeakMap<Database, SubtaskReads>()
 
 /** Reads that come at once share a statement for each project. None sees a state from before its call. */
@@ -52,7 +52,7 @@ function readsOf(db: Database): SubtaskReads {
   return reads
 }
 
-async function readHeads(db: Database, items: readonly SubtaskRead[]): Promise<{ answer: subtasks.SubtaskHead | typeof UNCHANGED | null }[]> {
+async function readHeads(db: Database, items: readonly SubtaskRead[]): Promise<{ answer: versions.SubtaskHead | typeof UNCHANGED | null }[]> {
   const byProject = Map.groupBy(items, ({ projectId }) => projectId)
   const found = await Promise.all([...byProject].map(async ([projectId, reads]) => [projectId, await readHeadsOf(db, projectId, reads)] as const))
   const answers = new Map(found)
@@ -62,10 +62,10 @@ async function readHeads(db: Database, items: readonly SubtaskRead[]): Promise<{
 /** Most reads are of subtasks that ended and have not changed: asking for their versions is much cheaper than reading them. */
 async function readHeadsOf(db: Database, projectId: string, reads: readonly SubtaskRead[]) {
   const known = reads.filter(({ knownVersion }) => knownVersion !== null).map(({ id }) => id)
-  const found = known.length === 0 ? null : await readOnce(db, projectId, (tx) => versions.listSubtaskVersions(tx, known))
+  const found = known.length === 0 ? null : await readOnce(db, projectId, (tx) => versions.listSubtaskVersions(tx, projectId, known))
   const isChanged = ({ id, knownVersion }: SubtaskRead) => knownVersion === null || found?.get(id) !== knownVersion
   const changed = reads.filter(isChanged).map(({ id }) => id)
-  const heads = changed.length === 0 ? null : await readOnce(db, projectId, (tx) => subtasks.listSubtaskHeads(tx, changed))
+  const heads = changed.length === 0 ? null : await readOnce(db, projectId, (tx) => versions.listSubtaskHeads(tx, projectId, changed))
   return (read: SubtaskRead) => (isChanged(read) ? (heads?.get(read.id) ?? null) : UNCHANGED)
 }
 

@@ -22,22 +22,6 @@ export async function findTraceparent(tx: Tx, id: string): Promise<string | null
   return row?.traceparent ?? null
 }
 
-/** A subtask without the part of its result that lives in `bodies`. */
-export interface SubtaskHead {
-  subtask: Subtask
-  resultBodyId: string | null
-  /** See `listSubtaskVersions`. */
-  version: string
-}
-
-/** Several subtasks by their ids, with one statement. What is not found is missing. */
-export async function listSubtaskHeads(tx: Tx, ids: readonly string[]): Promise<Map<string, SubtaskHead>> {
-  const rows = await readShown(tx, sql`select *, xmin from ${subtasks} where ${subtasks.id} = any(${sql.param([...ids])}::uuid[])`, ROW_VERSION)
-  return new Map(
-    rows.map((row) => [row.id, { subtask: toSubtask(row), resultBodyId: row.resultBodyId, version: `${row.rowVersion}:${row.evaluation?.id ?? ''}` }]),
-  )
-}
-
 export interface SubtaskFilter {
   status?: SubtaskStatus | undefined
   parentSessionId?: string | undefined
@@ -113,15 +97,14 @@ async function readPage(tx: Tx, page: SQL): Promise<Subtask[]> {
 const COMMA = sql`, `
 /** Built once, because drizzle takes a millisecond to do so for each statement. */
 const SHOWN_COLUMNS = sql.raw(read(SHOWN, 's'))
-const ROW_VERSION = sql`, s.xmin::text as "rowVersion"`
 
 /** Reads rows as they are shown, newest first, with the evaluations of completed ones. */
-async function readShown(tx: Tx, rows: SQL, more = sql``): Promise<ShownRow[]> {
+async function readShown(tx: Tx, rows: SQL): Promise<ShownRow[]> {
   const found = await tx.orm.execute<AsText<ShownRow>>(sql`
     select ${SHOWN_COLUMNS}, (
       select jsonb_build_object('id', e.id, 'score', e.score, 'recommendation', e.recommendation) from evaluations e
       where e.project_id = s.project_id and e.subtask_id = s.id and s.status = 'completed' order by e.is_judged desc limit 1
-    ) as evaluation${more}
+    ) as evaluation
     from (${rows}) as s order by s.id desc`)
   return found.map((row) => fromText<ShownRow>(row))
 }

@@ -1,17 +1,47 @@
-// SQL: every read of a subtask that ended asks for its version, with one look at an index and at a page.
-
+// SQL: every read of a subtask is one of these statements. Each sets its project itself, for `readOnce`: the rows are looked for by the answer of that
+// setting, so row-level security is never asked before it.
+import type { Subtask } from '@muster/domain'
 import type { Tx } from '../../client.ts'
+import { type AsText, fromText, read, SHOWN, type ShownRow, toSubtask } from './row.ts'
+
+/** A subtask without the part of its result that lives in `bodies`. */
+export interface SubtaskHead {
+  subtask: Subtask
+  resultBodyId: string | null
+  /** See `listSubtaskVersions`. */
+  version: string
+}
+
+const SHOWN_COLUMNS = read(SHOWN, 's')
+
+/** Subtasks of a project by their ids. What is not found is missing. */
+export async function listSubtaskHeads({ sql }: Pick<Tx, 'sql'>, projectId: string, ids: readonly string[]): Promise<Map<string, SubtaskHead>> {
+  const rows = await sql<AsText<ShownRow>[]>`
+    select ${sql.unsafe(SHOWN_COLUMNS)}, s.xmin::text as "rowVersion", (
+      select jsonb_build_object('id', e.id, 'score', e.score, 'recommendation', e.recommendation) from evaluations e
+      where e.project_id = s.project_id and e.subtask_id = s.id and s.status = 'completed' order by e.is_judged desc limit 1
+    ) as evaluation
+    from (select set_config('muster.project_id', ${projectId}, true)::uuid as id offset 0) as scope
+    cross join lateral (select *, xmin from subtasks where project_id = scope.id and id = any(${ids as string[]}::uuid[]) offset 0) as s`
+  return new Map(
+    rows.map((found) => {
+      const row = fromText<ShownRow>(found)
+      return [row.id, { subtask: toSubtask(row), resultBodyId: row.resultBodyId, version: `${row.rowVersion}:${row.evaluation?.id ?? ''}` }]
+    }),
+  )
+}
 
 /**
- * The versions of several subtasks by their ids. A version changes with everything that `SubtaskHead` shows: every update of a row gives it another
- * `xmin`, and evaluations are never updated.
+ * The versions of several subtasks by their ids, which cost one look at an index and at a page. A version changes with everything that `SubtaskHead` shows:
+ * every update of a row gives it another `xmin`, and evaluations are never updated.
  */
-export async function listSubtaskVersions(tx: Tx, ids: readonly string[]): Promise<Map<string, string>> {
-  const rows = await tx.sql<{ id: string; version: string }[]>`
+export async function listSubtaskVersions({ sql }: Pick<Tx, 'sql'>, projectId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql<{ id: string; version: string }[]>`
     select s.id, s.xmin::text || ':' || coalesce((
       select e.id::text from evaluations e
       where e.project_id = s.project_id and e.subtask_id = s.id and s.status = 'completed' order by e.is_judged desc limit 1
     ), '') as version
-    from subtasks s where s.id = any(${[...ids]}::uuid[])`
+    from (select set_config('muster.project_id', ${projectId}, true)::uuid as id offset 0) as scope
+    cross join lateral (select project_id, id, status, xmin from subtasks where project_id = scope.id and id = any(${ids as string[]}::uuid[]) offset 0) as s`
   return new Map(rows.map(({ id, version }) => [id, version]))
 }
