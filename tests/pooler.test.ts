@@ -34,6 +34,7 @@ async function goOnAJourney(running: System): Promise<void> {
   expect(await client.ended(id)).toMatchObject({ status: 'completed', attempt: 2, result: expect.stringContaining('Held in attempt 2.') })
   expect(await client.inbox('journey')).toMatchObject([{ subtask_id: id, status: 'completed' }])
   expect(await client.inbox('journey')).toEqual([])
+  expect(await client.inject('journey')).toMatchObject({ messages: [] })
 
   const cancelled = await client.spawn({ task: 'Hold until cancelled.', runner: 'hold' })
   await ledger.written(cancelled.id, 'start', 1)
