@@ -1,6 +1,7 @@
 import { type TestDatabase, testDatabase } from '@muster/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Child } from './harness/child.ts'
+import type { Client } from './harness/client.ts'
 import { type Pooler, type PoolerOptions, startPooler } from './harness/pooler.ts'
 import { mainOf, type System, startSystem } from './harness/system.ts'
 
@@ -21,8 +22,8 @@ afterEach(async () => {
 })
 
 /** Background work that is steered, survives its worker, and is delivered once; and work that is cancelled. */
-async function goOnAJourney(running: System): Promise<void> {
-  const { client, ledger } = running
+async function goOnAJourney(running: System, client: Client): Promise<void> {
+  const { ledger } = running
   const { id } = await client.spawn({ task: 'Hold behind a pooler.', runner: 'hold', parent_session_id: 'journey', max_attempts: 2 })
   await ledger.written(id, 'start', 1)
   await client.steer(id, 'Leave out the tests.')
@@ -34,7 +35,7 @@ async function goOnAJourney(running: System): Promise<void> {
   expect(await client.ended(id)).toMatchObject({ status: 'completed', attempt: 2, result: expect.stringContaining('Held in attempt 2.') })
   expect(await client.inbox('journey')).toMatchObject([{ subtask_id: id, status: 'completed' }])
   expect(await client.inbox('journey')).toEqual([])
-  expect(await client.inject('journey')).toMatchObject({ messages: [] })
+  expect(await client.inject('journey')).toMatchObject({ items: [] })
 
   const cancelled = await client.spawn({ task: 'Hold until cancelled.', runner: 'hold' })
   await ledger.written(cancelled.id, 'start', 1)
@@ -48,10 +49,10 @@ describe('with DATABASE_DIRECT_URL beside a pooler', () => {
     ['in session mode, with prepared statements', { mode: 'session', sessionsMax: 40 }, '?prepare=true'],
   ])('%s the work is started, steered, taken over, delivered once and cancelled', async (_, options, parameters) => {
     await open(options)
-    system = await startSystem({ database, env: { DATABASE_URL: `${pooler.url}${parameters}`, DATABASE_DIRECT_URL: database.appUrl } })
-    await goOnAJourney(system)
+    system = await startSystem({ database, env: { AUTH: 'keys', DATABASE_URL: `${pooler.url}${parameters}`, DATABASE_DIRECT_URL: database.appUrl } })
+    const client = system.client.as((await system.mintKey()).key)
+    await goOnAJourney(system, client)
 
-    const { client } = system
     const spawned = await Promise.all(
       Array.from({ length: 20 }, (_, place) => client.spawn({ task: `Task ${place}.`, runner: 'append', agent_id: `agent-${place}` })),
     )

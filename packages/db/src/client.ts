@@ -166,10 +166,10 @@ function requireUuid(id: string): string {
 }
 
 /**
- * Sends one statement that sets its project itself. It needs no transaction, which would take longer than the read, but where a pooler gives each
- * transaction another session: there it has no rights outside of one.
+ * Sends one statement that sets its project itself, or finds one. It needs no transaction, which would take longer than the read, but where a pooler
+ * gives each transaction another session: there it has no rights outside of one.
  */
-export async function readOnce<T>(database: Database, projectId: string, statement: (tx: Pick<Tx, 'sql'>) => Promise<T>): Promise<T> {
+export async function readOnce<T>(database: Database, projectId: string | null, statement: (tx: Pick<Tx, 'sql'>) => Promise<T>): Promise<T> {
   if (database.perTransaction === null) return await statement(database)
   const { answer } = await transaction(database, projectId, async (tx) => {
     const sent = statement(tx)

@@ -1,4 +1,4 @@
-import { credentials, type Database } from '@muster/db'
+import { credentials, type Database, readOnce } from '@muster/db'
 import { type Actor, ASSIGNMENT_SCOPES, DEFAULT_PROJECT_ID, DomainError, type Scope, SUBTASK_SCOPES, subtaskSessionId } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { FreshLookup } from '../core/fresh-lookup.ts'
@@ -30,7 +30,7 @@ export async function authenticate(deps: Deps, token: string): Promise<Actor> {
     }
   }
   if (claimed?.kind === 'subtask') {
-    const found = await credentials.findSubtaskCredential(deps.db, claimed.id)
+    const found = await readOnce(deps.db, null, (tx) => credentials.findSubtaskCredential(tx, claimed.id))
     if (found !== null && matchesHash(token, found.credentialHash)) {
       return {
         kind: 'subtask',
@@ -44,7 +44,7 @@ export async function authenticate(deps: Deps, token: string): Promise<Actor> {
     throw unauthenticated('This credential is not valid. A subtask’s credential ends with its attempt.')
   }
   if (claimed?.kind === 'assignment') {
-    const found = await credentials.findAssignmentCredential(deps.db, claimed.id)
+    const found = await readOnce(deps.db, null, (tx) => credentials.findAssignmentCredential(tx, claimed.id))
     if (found !== null && matchesHash(token, found.credentialHash)) {
       return {
         kind: 'session',
@@ -76,7 +76,7 @@ export async function findEndedTokens(deps: Pick<Deps, 'db'>, tokens: readonly s
     else if (claimed?.kind === 'subtask') wanted.subtaskIds.push(claimed.id)
     else if (claimed?.kind === 'assignment') wanted.taskIds.push(claimed.id)
   }
-  const live = await credentials.listLiveHashes(deps.db, wanted)
+  const live = await readOnce(deps.db, null, (tx) => credentials.listLiveHashes(tx, wanted))
   return tokens.filter((token) => !live.has(hashes.get(token) ?? ''))
 }
 
@@ -87,7 +87,7 @@ const keyLookups = new WeakMap<Database, KeyLookup>()
 function keysOf(db: Database): KeyLookup {
   const known = keyLookups.get(db)
   if (known !== undefined) return known
-  const lookup: KeyLookup = new FreshLookup((hash) => credentials.findApiKey(db, Buffer.from(hash, 'hex')))
+  const lookup: KeyLookup = new FreshLookup((hash) => readOnce(db, null, (tx) => credentials.findApiKey(tx, Buffer.from(hash, 'hex'))))
   keyLookups.set(db, lookup)
   return lookup
 }

@@ -1,4 +1,4 @@
-import { browserSessions, credentials } from '@muster/db'
+import { browserSessions, credentials, readOnce } from '@muster/db'
 import { type Actor, DomainError, type Scope } from '@muster/domain'
 import { authenticate } from '../api-keys/authenticate.ts'
 import { type Ctx, type Deps, inProject } from '../core/ctx.ts'
@@ -48,7 +48,7 @@ export async function signIn(deps: Deps & Pick<Ctx, 'origin'>, apiKey: string, p
  * @throws DomainError `unauthenticated` if the session has ended, or its key was revoked or has expired
  */
 export async function findBrowserSession(deps: Pick<Deps, 'db'>, token: string): Promise<BrowserSession & { isDue: boolean }> {
-  const found = readToken(token)?.kind === 'browser' ? await credentials.findBrowserSession(deps.db, hashToken(token)) : null
+  const found = readToken(token)?.kind === 'browser' ? await findStored(deps, token) : null
   if (found === null) throw new DomainError('unauthenticated', 'This browser is not signed in any more. Sign in with an API key.')
   if (found.isRevoked) throw new DomainError('unauthenticated', 'The API key of this browser’s sign-in has been revoked. Sign in with another one.')
   if (found.isExpired) throw new DomainError('unauthenticated', 'The API key of this browser’s sign-in has expired. Sign in with another one.')
@@ -81,8 +81,12 @@ export async function renewBrowserSession(deps: Deps, token: string): Promise<Br
 /** Ends the session of a browser. One that has ended already changes nothing. */
 export async function signOut(deps: Deps & Pick<Ctx, 'origin'>, token: string): Promise<void> {
   if (readToken(token)?.kind !== 'browser') return
-  const found = await credentials.findBrowserSession(deps.db, hashToken(token))
+  const found = await findStored(deps, token)
   if (found === null) return
   const actor: Actor = { kind: 'key', id: found.id, projectId: found.projectId, scopes: [], agentId: null, lineage: null }
   await inProject({ ...deps, actor }, (tx) => browserSessions.deleteBrowserSession(tx, found.projectId, hashToken(token)))
+}
+
+function findStored({ db }: Pick<Deps, 'db'>, token: string) {
+  return readOnce(db, null, (tx) => credentials.findBrowserSession(tx, hashToken(token)))
 }

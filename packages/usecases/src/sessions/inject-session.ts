@@ -1,4 +1,4 @@
-import { inbox, injections, pipeline, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
+import { inbox, injections, pipeline, readOnce, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
 import {
   DomainError,
   fenceOf,
@@ -92,7 +92,8 @@ interface Seen extends injections.Waiting {
 
 async function look(ctx: Ctx, sessionId: string, { messages, leavesTasks = false, isWhenStopping = false }: InjectionRequest, tx?: Tx): Promise<Seen> {
   const { projectId } = ctx.actor
-  const found = await injections.findWaiting(tx ?? ctx.db, projectId, sessionId)
+  const find = (within: Pick<Tx, 'sql'>) => injections.findWaiting(within, projectId, sessionId)
+  const found = await (tx === undefined ? readOnce(ctx.db, projectId, find) : find(tx))
   const waiting = { ...found, taskUpdates: found.taskUpdates && !leavesTasks }
   const list = (within: Tx) => tsgs.listTsgsToMatch(within, projectId)
   const hits = await matchTsgsAt(ctx, projectId, waiting.tsgRevision, messages, () => (tx === undefined ? reading(ctx, list) : list(tx)))
