@@ -31,7 +31,7 @@ afterEach(async () => {
 function start(environment: Record<string, string> = {}): Start {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'start.ts')], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, ...environment },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, PORT: '0', DATA_DIR: dataDir, ...environment },
   })
   const lines: string[] = []
   const ended = once(child, 'close').then(([code]) => code as number | null)

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSy
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseSettings } from '@muster/domain'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bashTool } from '../ai/tools/bash.ts'
@@ -22,7 +22,8 @@ const home = join(root, 'home')
 const own = join(root, 'data/workspaces/own')
 const other = join(root, 'data/workspaces/other')
 const settings = parseSettings({ DATA_DIR: join(root, 'data'), WORKSPACE_ROOTS: join(root, 'projects') })
-const environment = { PATH: process.env.PATH, HOME: home, DATABASE_URL: 'postgres://secret-of-the-worker' }
+// Node too, wherever this checkout is: what lies in a folder of temporary files is not shown unless it is on the PATH.
+const environment = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: home, DATABASE_URL: 'postgres://secret-of-the-worker' }
 const { sandbox, problem } = findSandbox(settings, environment, root)
 const secret = `secret-${randomUUID()}`
 let guard: Guard
