@@ -57,6 +57,14 @@ async function endedTask(): Promise<string> {
   return id
 }
 
+/** Claims a subtask, which then waits for an answer. */
+async function claimAndWait(id: string): Promise<void> {
+  const run = await claimOne(harness.ctx)
+  const question = { kind: 'question', prompt: 'Which?', options: null, schema: null, arguments: null, default: null } as const
+  const { id: questionId } = await askAboutSubtask(harness.ctx, id, { ...question, onExpiry: 'continue', expiresInSeconds: 60 })
+  await settleOne(harness.ctx, run, { kind: 'waiting', questionId, continuation: null })
+}
+
 describe('folders of tasks', () => {
   it('go when the database does not know their task, and its commit cannot be under way', async () => {
     const task = await makeTask(harness.ctx)
@@ -91,14 +99,22 @@ describe('folders of tasks', () => {
   })
 
   it('are looked at in small steps, and by one process of a data folder at a time', async () => {
-    await Promise.all(Array.from({ length: 450 }, () => folder(`tasks/${deps.newId()}`, 30)))
+    await Promise.all(Array.from({ length: 210 }, () => folder(`tasks/${deps.newId()}`, 30)))
     const looks = new FolderSweep(deps, tasks(), () => place)
     expect(await looks.call(0)).toBe(true)
-    expect(await left('tasks')).toHaveLength(250)
+    expect(await left('tasks')).toHaveLength(10)
     expect(await new FolderSweep(deps, tasks(), () => place).call(0)).toBe(false)
-    expect(await left('tasks')).toHaveLength(250)
+    expect(await left('tasks')).toHaveLength(10)
     while (await looks.call(0));
     expect(await left('tasks')).toEqual([])
+  })
+
+  it('are removed before what stays is measured', async () => {
+    const kept = await folder(`tasks/${(await makeTask(harness.ctx)).id}`, 1_000)
+    await Promise.all(Array.from({ length: 600 }, (_, place) => writeFile(join(dataDir, kept, `${place}.txt`), '')))
+    await Promise.all(Array.from({ length: 5 }, () => folder(`tasks/${deps.newId()}`, 30)))
+    expect(await new FolderSweep(deps, tasks(), () => place).call(0)).toBe(true)
+    expect(await left('tasks')).toEqual([kept])
   })
 
   it('are measured: what is kept and what was removed', async () => {
@@ -139,10 +155,7 @@ describe('folders of attempts', () => {
 
   it('stay while a run waits for an answer, until the subtask has ended', async () => {
     const { id } = await spawn(harness.ctx)
-    const run = await claimOne(harness.ctx)
-    const question = { kind: 'question', prompt: 'Which?', options: null, schema: null, arguments: null, default: null } as const
-    const { id: questionId } = await askAboutSubtask(harness.ctx, id, { ...question, onExpiry: 'continue', expiresInSeconds: 60 })
-    await settleOne(harness.ctx, run, { kind: 'waiting', questionId, continuation: null })
+    await claimAndWait(id)
     const kept = await folder(`workspaces/${id}-0`, 1_000)
     await sweep(attempts())
     expect(await left('workspaces')).toEqual([kept])
@@ -150,6 +163,24 @@ describe('folders of attempts', () => {
     await advanceClock(harness.admin, '10 minutes')
     await sweep(attempts())
     expect(await left('workspaces')).toEqual([])
+  })
+
+  it('stay if their subtask comes to need them before they are removed', async () => {
+    const { id } = await spawn(harness.ctx)
+    const kept = await folder(`workspaces/${id}-0`, 1_000)
+    const kind = attempts()
+    const answers: number[] = []
+    await sweep({
+      ...kind,
+      async findOver(names) {
+        const over = await kind.findOver(names)
+        if (answers.push(over.size) === 1) await claimAndWait(id)
+        return over
+      },
+    })
+    expect(answers).toEqual([1, 0])
+    expect(await left('workspaces')).toEqual([kept])
+    await cancelSubtask(harness.ctx, id)
   })
 })
 

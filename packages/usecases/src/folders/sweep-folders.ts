@@ -79,16 +79,24 @@ export class FolderSweep {
 
   async *#sweepSome(names: readonly string[], kept: FileSize, swept: FileSize): AsyncGenerator<void, void> {
     const over = names.length === 0 ? new Set<string>() : await this.#kind.findOver(names)
-    for (const name of names) {
+    // Measuring takes time, so what is over goes first.
+    const ordered = [...names.filter((name) => over.has(name)), ...names.filter((name) => !over.has(name))]
+    for (const name of ordered) {
       const path = join(this.#kind.root, name)
       // The folder is a file too.
       const size = { files: 1, bytes: 0 }
       yield* measureFolder(path, size)
-      const sum = over.has(name) && (await this.#remove(path)) ? swept : kept
+      const isRemoved = over.has(name) && (await this.#isOver(name)) && (await this.#remove(path))
+      const sum = isRemoved ? swept : kept
       sum.files += size.files
       sum.bytes += size.bytes
     }
     yield
+  }
+
+  /** Asks again right before the removal: a subtask may have come to need the folder since the look began. */
+  async #isOver(name: string): Promise<boolean> {
+    return (await this.#kind.findOver([name])).has(name)
   }
 
   async #remove(path: string): Promise<boolean> {
