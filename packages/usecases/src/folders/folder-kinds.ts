@@ -5,7 +5,7 @@ import { retentionDays } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { findOverAttempts } from '../runs/worker-presence.ts'
 
-type FolderDeps = Pick<Deps, 'dispatchDb' | 'settings' | 'log'>
+type FolderDeps = Pick<Deps, 'dispatchDb' | 'settings' | 'log' | 'newId'>
 
 /** Folders of one kind beside each other, and which of them nothing needs any more. */
 export interface FolderKind {
@@ -91,25 +91,41 @@ async function onlyOld(root: string, names: readonly string[], nowMs: number): P
 }
 
 /**
- * Whether the first process that swept this data folder used the same database, which it noted in it: what one database does not know may be the work of another. On a full
- * disk nothing can be noted, and nothing is removed yet.
+ * Whether the first process that swept this data folder used the same database. What one database does not know may be the work of another.
+ * On a full disk the first process cannot note its database, and removes nothing yet.
  */
-async function belongsHere({ dispatchDb, settings, log }: FolderDeps): Promise<boolean> {
-  const database = await retention.databaseId(dispatchDb)
-  const path = resolve(settings.DATA_DIR, 'database')
-  const draft = `${path}.${process.pid}`
+async function belongsHere(deps: FolderDeps): Promise<boolean> {
+  const database = await retention.databaseId(deps.dispatchDb)
+  const path = resolve(deps.settings.DATA_DIR, 'database')
+  const noted = (await readNote(path)) ?? (await writeNote(deps, path, database))
+  if (noted === database) return true
+  if (noted !== null) deps.log.debug({}, 'the data folder belongs to another database: its folders stay')
+  return false
+}
+
+async function readNote(path: string): Promise<string | null> {
   try {
-    // A link appears whole or not at all, so that no half of an id is taken for another database.
-    await writeFile(draft, database)
+    return (await readFile(path, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Writes the note unless another process is faster. Returns what it says then; null on a full disk. */
+async function writeNote({ newId }: FolderDeps, path: string, database: string): Promise<string | null> {
+  // Not the number of the process: those of several containers may be equal, and a process may look twice at once.
+  const draft = `${path}.${newId()}`
+  try {
+    await writeFile(draft, database, { flag: 'wx' })
+    // A link appears whole or not at all, so nobody reads half of an id.
     await link(draft, path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOSPC' || code === 'EDQUOT') return false
+    if (code === 'ENOSPC' || code === 'EDQUOT') return null
     if (code !== 'EEXIST') throw error
   } finally {
     await rm(draft, { force: true })
   }
-  if ((await readFile(path, 'utf8')).trim() === database) return true
-  log.debug({}, 'the data folder belongs to another database: its folders stay')
-  return false
+  return await readNote(path)
 }

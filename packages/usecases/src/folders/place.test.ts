@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -28,4 +28,12 @@ it('is made anew where a full disk has left a file without one', async () => {
   const place = placeOf(folder, randomUUID)
   expect(place).toMatch(UUID)
   expect(placeOf(folder, randomUUID)).toBe(place)
+})
+
+it('leaves the draft of another container alone, whose process has the same number', async () => {
+  const draft = `place.${process.pid}`
+  await writeFile(join(folder, draft), 'half of an')
+  expect(placeOf(folder, randomUUID)).toMatch(UUID)
+  expect((await readdir(folder)).sort()).toEqual(['place', draft])
+  expect(await readFile(join(folder, draft), 'utf8')).toBe('half of an')
 })

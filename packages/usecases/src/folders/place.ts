@@ -12,9 +12,10 @@ export function placeOf(dataDir: string, newId: () => string): string {
   mkdirSync(resolve(dataDir), { recursive: true })
   const known = read(path)
   if (UUID.test(known)) return known
-  const draft = `${path}.${process.pid}`
+  // Not the number of the process: those of several containers may be equal.
+  const draft = `${path}.${newId()}`
   try {
-    writeFileSync(draft, newId())
+    writeFileSync(draft, newId(), { flag: 'wx' })
     // Whole or not at all: of two workers that start at once, one makes it, and the other reads all of it.
     if (known === '') linkSync(draft, path)
     else renameSync(draft, path)

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type StoredFiles, storedFiles } from '@muster/db'
@@ -96,6 +96,24 @@ describe('folders of tasks', () => {
     const kept = await folder(`tasks/${deps.newId()}`, 1_000)
     await sweep(tasks())
     expect(await left('tasks')).toEqual([kept])
+  })
+
+  it('stay where another container, whose process has the same number, is noting another database', async () => {
+    const other = deps.newId()
+    await writeFile(join(dataDir, 'database'), other)
+    await link(join(dataDir, 'database'), join(dataDir, `database.${process.pid}`))
+    const kept = await folder(`tasks/${deps.newId()}`, 1_000)
+    await sweep(tasks())
+    expect(await left('tasks')).toEqual([kept])
+    expect(await readFile(join(dataDir, 'database'), 'utf8')).toBe(other)
+  })
+
+  it('are judged by many looks at once, of which one notes the database', async () => {
+    const id = deps.newId()
+    await folder(`tasks/${id}`, 30)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => tasks().findOver([id])))
+    expect(answers).toEqual(answers.map(() => new Set([id])))
+    expect((await readdir(dataDir)).sort()).toEqual(['database', 'tasks'])
   })
 
   it('are looked at in small steps, and by one process of a data folder at a time', async () => {
