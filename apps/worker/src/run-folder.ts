@@ -1,7 +1,7 @@
 import { renderRunFolder } from '@muster/domain'
-import { type ClaimedRun, findClientFolder, type RunPrompt, taskWorkspacePath } from '@muster/usecases'
+import { type ClaimedRun, findClientFolder, KEPT, type RunPrompt, taskWorkspacePath } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
-import { KEPT, keepWorkspace, makeWorkspace, removeWorkspace, workspacePath } from './workspaces.ts'
+import { keepWorkspace, makeWorkspace, removeWorkspace, workspacePath } from './workspaces.ts'
 
 /** Where a run works. */
 export interface RunFolder {

@@ -2,9 +2,10 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseSettings } from '@muster/domain'
+import { KEPT } from '@muster/usecases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { WorkerDeps } from './deps.ts'
-import { KEPT, keepWorkspace, makeWorkspace, workspacePath } from './workspaces.ts'
+import { keepWorkspace, makeWorkspace, workspacePath } from './workspaces.ts'
 
 let deps: WorkerDeps
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { isDiskFailure } from '@muster/usecases'
+import { isDiskFailure, KEPT } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
 /**
@@ -74,9 +74,6 @@ async function hasDiskRoom(deps: WorkerDeps): Promise<boolean> {
 export function workspacePath(deps: WorkerDeps, subtaskId: string, attempt: number): string {
   return join(folder(deps), `${subtaskId}-${attempt}`)
 }
-
-/** In place of an attempt, in the name of the folder in which a subtask that has waited goes on. */
-export const KEPT = 0
 
 /** Keeps the folder of an attempt that ended to wait. One that an attempt left which was lost at that moment is replaced. */
 export async function keepWorkspace(deps: WorkerDeps, path: string, subtaskId: string): Promise<void> {

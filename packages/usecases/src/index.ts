@@ -116,6 +116,7 @@ export { type Settlement, settleRuns } from './runs/settle-runs.ts'
 export {
   beatWorker,
   holdWorkerLock,
+  KEPT,
   listHeldRuns,
   lookAtRuns,
   type RunSignal,

@@ -183,6 +183,18 @@ describe('folders of attempts', () => {
     expect(await left('workspaces')).toEqual([])
   })
 
+  it('stay while the end of a run that begins to wait is not stored yet, until the subtask has ended', async () => {
+    await spawn(harness.ctx)
+    const run = await claimOne(harness.ctx)
+    const kept = await folder(`workspaces/${run.id}-0`, 1_000)
+    await sweep(attempts())
+    expect(await left('workspaces')).toEqual([kept])
+    await settleOne(harness.ctx, run)
+    await advanceClock(harness.admin, '10 minutes')
+    await sweep(attempts())
+    expect(await left('workspaces')).toEqual([])
+  })
+
   it('stay if their subtask comes to need them before they are removed', async () => {
     const { id } = await spawn(harness.ctx)
     const kept = await folder(`workspaces/${id}-0`, 1_000)

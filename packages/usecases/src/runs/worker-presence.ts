@@ -39,14 +39,21 @@ export async function listHeldRuns(deps: Deps, workerId: string): Promise<(Attem
   return await checkpoints.listHeldRuns(deps.dispatchDb, workerId)
 }
 
-/** Of these attempts, those that are over: their subtask is there, and not running as that attempt. */
+/** In place of an attempt, in the name of the folder in which a subtask that has waited goes on. */
+export const KEPT = 0
+
+/**
+ * Of these attempts, those that are over: their subtask exists, does not run as that attempt, and keeps nothing for a later one. A worker
+ * keeps the folder of a run before the database knows that the run waits, so `KEPT` is not over while the subtask runs.
+ */
 export async function findOverAttempts(deps: Pick<Deps, 'dispatchDb'>, attempts: readonly AttemptRef[]): Promise<AttemptRef[]> {
   const ids = attempts.map((attempt) => attempt.subtaskId)
   const rows = await checkpoints.lookAtRuns(deps.dispatchDb, ids)
   const known = new Map(rows.map((row) => [row.subtaskId, row]))
   return attempts.filter((attempt) => {
     const row = known.get(attempt.subtaskId)
-    return row !== undefined && !row.hasContinuation && !(row.isRunning && row.attempt === attempt.attempt)
+    if (row === undefined || row.hasContinuation) return false
+    return !row.isRunning || ![row.attempt, KEPT].includes(attempt.attempt)
   })
 }
 
