@@ -11,7 +11,9 @@ const FILES_AT_ONCE = 500
  * vanishes meanwhile and what this user may not read is left out.
  */
 export async function* measureFolder(path: string, size: FileSize): AsyncGenerator<void, void> {
-  const folders = [path]
+  // `opendir` would follow a link.
+  const isFolder = (await lstat(path).catch(ignoreUnreadable))?.isDirectory() === true
+  const folders = isFolder ? [path] : []
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for await (const entry of entriesOf(folder)) {
       const file = join(folder, entry.name)
