@@ -1,11 +1,12 @@
 import { measureFolder } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
-/** Between two measurements of one folder, in milliseconds; and how many times as long as the last one has taken. */
+/** Between two measurements of one folder, in milliseconds. */
 const EVERY_MS = 10_000
+/** A measurement that takes long is followed by a pause of this many times its duration. */
 const REST_SHARE = 20
 
-/** How much the folder of a run may take up on the disk of its worker. It is measured now and then, so a run can exceed it until the next look. */
+/** The limit of what the folder of a run takes up on the disk of its worker. It is checked now and then, so a run can exceed it until the next look. */
 export class FolderQuota {
   readonly #bytesMax: number
   readonly #path: string
@@ -16,10 +17,15 @@ export class FolderQuota {
     this.#path = path
   }
 
-  /** Measures the folder where that is due. Returns why the run has to end; null if it goes on. @param nowMs of the process's steady clock */
+  /**
+   * Measures the folder if that is due.
+   *
+   * @param nowMs of the process's steady clock
+   * @returns why the run has to end; null if it goes on
+   */
   async look(nowMs: number): Promise<string | null> {
     if (nowMs < this.#nextMs) return null
-    // Until this look has ended there is no other.
+    // No other look begins before this one has ended.
     this.#nextMs = Number.POSITIVE_INFINITY
     const size = { files: 0, bytes: 0 }
     const beganMs = performance.now()

@@ -75,7 +75,7 @@ export function workspacePath(deps: WorkerDeps, subtaskId: string, attempt: numb
   return join(folder(deps), `${subtaskId}-${attempt}`)
 }
 
-/** Keeps the folder of an attempt that ended to wait. One that an attempt left which was lost at that moment is replaced. */
+/** Keeps the folder of an attempt that ended to wait. Replaces the one that a lost attempt may have left. */
 export async function keepWorkspace(deps: WorkerDeps, path: string, subtaskId: string): Promise<void> {
   const kept = workspacePath(deps, subtaskId, KEPT)
   await rm(kept, { recursive: true, force: true })

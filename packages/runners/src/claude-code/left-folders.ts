@@ -7,12 +7,12 @@ import { toStorableText } from '@muster/domain'
 export const FOLDER_PREFIX = 'muster-claude-'
 const OWNER_FILE = 'owner.json'
 
-/** A process, told from all that have its number at another time or in another container. */
+/** A process. Others may have its number at another time or in another container. */
 interface Owner {
   pid: number
-  /** In the machine's own count; empty if unknown. */
+  /** In ticks since the machine started; empty if unknown. */
   startedAt: string
-  /** Whose numbers of processes these are. */
+  /** The namespace in which `pid` is valid. */
   namespace: string
 }
 
@@ -22,8 +22,8 @@ export async function markOwner(folder: string): Promise<void> {
 }
 
 /**
- * The private folders of sessions in the folder of temporary files: what is in them has instructions of others. Those of workers that were killed before they could remove them are over. Only of
- * this user's, only those that say whose they are, and only where that process is gone for certain: what belongs to another container may be in use.
+ * The private folders of sessions, in the folder for temporary files. Killed workers leave them, with the instructions of users in them. A folder
+ * is over if it is this user's, names the process that made it, and that process is certainly gone. One of another container may be in use.
  */
 export const PREPARED_FOLDERS = {
   name: 'prepared',

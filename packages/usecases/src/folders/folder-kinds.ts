@@ -7,29 +7,29 @@ import { findOverAttempts } from '../runs/worker-presence.ts'
 
 type FolderDeps = Pick<Deps, 'dispatchDb' | 'settings' | 'log' | 'newId'>
 
-/** Folders of one kind beside each other, and which of them nothing needs any more. */
+/** The folders of one kind, which are all in one place, and which of them nothing needs any more. */
 export interface FolderKind {
   /** The label of its metrics. */
   name: string
-  /** Where they are. */
+  /** The folder that they are in. */
   root: string
   /** How often they are looked at, in milliseconds. */
   everyMs: number
-  /** Whether a name in there is one of them. */
+  /** Whether a name in `root` is of this kind. */
   has(name: string): boolean
-  /** Of some of them, those that can be removed. */
+  /** Which of these names can be removed. */
   findOver(names: readonly string[]): Promise<Set<string>>
 }
 
 const TASK = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const ATTEMPT = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,9})$/
-/** A file with which a worker that was killed has looked for room. */
+/** A file that a worker writes to see whether the disk has room. A killed worker leaves it. */
 const PROBE = /^\.probe-/
-/** One that changed later than this may belong to a row whose commit is under way. */
+/** The row of a folder that changed less than this ago may not be committed yet. */
 const OLD_MS = 86_400_000
 
 /**
- * The folders of tasks in DATA_DIR. Those of tasks that were erased are over, and those of tasks that ended longer ago than their project keeps folders.
+ * The folders of tasks in DATA_DIR. A folder is over when its task was erased, or ended longer ago than its project keeps folders.
  *
  * @param nowMs the time of this machine, as its files have it
  */
@@ -52,8 +52,8 @@ export function taskFolders(deps: FolderDeps, nowMs: () => number): FolderKind {
 }
 
 /**
- * The folders of attempts in DATA_DIR. Those of attempts that no longer run are over, and those of subtasks that were erased or whose time is over. Workers that were
- * killed leave them; others of this machine may use theirs, so the database decides.
+ * The folders of attempts in DATA_DIR, as killed workers leave them. A folder is over when its attempt no longer runs, or its subtask is gone.
+ * Other workers of this machine may use theirs, so the database decides.
  *
  * @param nowMs the time of this machine, as its files have it
  */

@@ -3,12 +3,12 @@ import { lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileSize } from '@muster/db'
 
-/** Between two rests of a measurement. */
+/** After so many files a measurement yields. */
 const FILES_AT_ONCE = 500
 
 /**
- * Adds to `size` what a folder takes up on its disk, with all folders in it. Links are not followed. Yields every few hundred files, so that the caller may rest or give up. What
- * vanishes meanwhile and what this user may not read is left out.
+ * Adds to `size` what the files and folders in a folder take up on its disk, at any depth. Links are not followed. Leaves out what vanishes
+ * meanwhile, and what this user may not read. Yields every few hundred files, so that the caller can pause or stop.
  */
 export async function* measureFolder(path: string, size: FileSize): AsyncGenerator<void, void> {
   // `opendir` would follow a link.
@@ -27,7 +27,7 @@ export async function* measureFolder(path: string, size: FileSize): AsyncGenerat
   }
 }
 
-/** The entries of a folder as they are read; none where there is no such folder. */
+/** The entries of a folder as they are read; none if the folder is missing or may not be read. */
 export async function* entriesOf(folder: string): AsyncGenerator<Dirent, void> {
   const opened = await opendir(folder).catch(ignoreUnreadable)
   if (opened !== undefined) yield* opened

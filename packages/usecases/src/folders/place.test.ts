@@ -16,7 +16,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }))
 
 it('is one id of a folder, however many workers start in it at once', async () => {
-  const program = `import { placeOf } from ${JSON.stringify(new URL('./place.ts', import.meta.url).href)}; console.log(placeOf(${JSON.stringify(folder)}, () => crypto.randomUUID()))`
+  const module = JSON.stringify(new URL('./place.ts', import.meta.url).href)
+  const program = `import { placeOf } from ${module}; console.log(placeOf(${JSON.stringify(folder)}, () => crypto.randomUUID()))`
   const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
   const places = new Set((await Promise.all(Array.from({ length: 6 }, start))).map(({ stdout }) => stdout.trim()))
   expect([...places]).toEqual([expect.stringMatching(UUID)])

@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * The id of a data folder, which it keeps in the file `place`. By it a check finds a worker that has the folder of its task, also after a restart
- * and beside workers of other machines.
+ * The id of a data folder, stored in its file `place`. By this id a check finds a worker that has the folder of its task, even after a restart
+ * and among workers of other machines.
  */
 export function placeOf(dataDir: string, newId: () => string): string {
   const path = resolve(dataDir, 'place')
@@ -16,12 +16,12 @@ export function placeOf(dataDir: string, newId: () => string): string {
   const draft = `${path}.${newId()}`
   try {
     writeFileSync(draft, newId(), { flag: 'wx' })
-    // Whole or not at all: of two workers that start at once, one makes it, and the other reads all of it.
+    // A link appears whole or not at all: of two workers that start at once, one writes the id and the other reads all of it.
     if (known === '') linkSync(draft, path)
     else renameSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    // A file without an id, as a full disk leaves it.
+    // A full disk leaves a file without an id.
     if (!UUID.test(read(path))) renameSync(draft, path)
   } finally {
     rmSync(draft, { force: true })

@@ -10,9 +10,9 @@ type SweepDeps = Pick<Deps, 'dispatchDb' | 'log'>
 
 /** Names that one statement asks the database about. */
 const AT_ONCE = 200
-/** A call ends with the step that takes it beyond this: the process may be about to stop, and its disk has other work. */
+/** A call ends after the step that exceeds this, because the process may have to stop, and its disk has other work. */
 const CALL_MS = 1_000
-/** Processes that share a data folder look one after the other. Their timers are not exact. */
+/** After this share of the interval another process may look, because timers are not exact. */
 const INTERVAL_SHARE = 0.9
 
 /** Goes through the folders of one kind in small steps, removes those that nothing needs, and measures the others. */
@@ -23,7 +23,7 @@ export class FolderSweep {
   #look: AsyncGenerator<void, void> | null = null
   #dueMs = Number.NEGATIVE_INFINITY
 
-  /** @param place the id of the data folder, asked for when there is something to look at */
+  /** @param place returns the id of the data folder; called only when there is something to look at */
   constructor(deps: SweepDeps, kind: FolderKind, place: () => string) {
     this.#deps = deps
     this.#kind = kind
@@ -31,9 +31,9 @@ export class FolderSweep {
   }
 
   /**
-   * Goes on with the look that is under way, or begins one when it is due and no other process has.
+   * Continues the current look, or begins one if it is due and no other process has begun it.
    *
-   * @returns whether the look goes on
+   * @returns whether the look is unfinished
    */
   async call(limitMs = CALL_MS): Promise<boolean> {
     const untilMs = performance.now() + limitMs
@@ -83,7 +83,7 @@ export class FolderSweep {
     const ordered = [...names.filter((name) => over.has(name)), ...names.filter((name) => !over.has(name))]
     for (const name of ordered) {
       const path = join(this.#kind.root, name)
-      // The folder is a file too.
+      // The folder itself counts as a file.
       const size = { files: 1, bytes: 0 }
       yield* measureFolder(path, size)
       const isRemoved = over.has(name) && (await this.#isOver(name)) && (await this.#remove(path))
@@ -110,7 +110,7 @@ export class FolderSweep {
   }
 }
 
-/** The periodic work of a process that removes what nothing needs of the folders of one kind. */
+/** Periodic work: removes the folders of one kind that nothing needs. */
 export function sweepTask(deps: SweepDeps, kind: FolderKind, place: () => string): MaintenanceTask {
   const sweep = new FolderSweep(deps, kind, place)
   return { what: `sweep the folders of ${kind.name}`, everyMs: 2_000, run: () => sweep.call() }

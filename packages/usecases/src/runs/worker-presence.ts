@@ -39,7 +39,7 @@ export async function listHeldRuns(deps: Deps, workerId: string): Promise<(Attem
   return await checkpoints.listHeldRuns(deps.dispatchDb, workerId)
 }
 
-/** In place of an attempt, in the name of the folder in which a subtask that has waited goes on. */
+/** Stands for the attempt in the name of the folder that a subtask uses after it has waited. */
 export const KEPT = 0
 
 /**
