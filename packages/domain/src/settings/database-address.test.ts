@@ -24,6 +24,7 @@ describe('the address of a database', () => {
       { ...PLAIN, tls: { mode: 'verify-full', rootCertificateFile: '/ca.pem' } },
     ],
     ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?sslmode=verify-full&sslrootcert=system', { ...PLAIN, tls: { mode: 'verify-full' } }],
+    ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?sslrootcert=system', { ...PLAIN, tls: { mode: 'verify-full' } }],
     ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?ssl=true', { ...PLAIN, tls: { mode: 'verify-full' } }],
   ])('%s is taken apart', (text, parts) => {
     expect(parseDatabaseAddress(text)).toEqual(parts)
@@ -41,6 +42,11 @@ describe('the address of a database', () => {
       'postgres://db/muster?sslmode=require&sslrootcert=/ca.pem',
       'sslrootcert is of use only with sslmode=verify-full or verify-ca: no other mode checks the certificate',
     ],
+    ['postgres://db/muster?sslrootcert=/ca.pem', 'sslrootcert is of use only with sslmode=verify-full or verify-ca: no other mode checks the certificate'],
+    ...['disable', 'prefer', 'require', 'verify-ca'].map((mode) => [
+      `postgres://db/muster?sslmode=${mode}&sslrootcert=system`,
+      'sslrootcert=system needs sslmode=verify-full, which it means where there is no sslmode',
+    ]),
   ])('%s is refused with what is wrong', (text, problem) => {
     expect(problemOfDatabaseAddress(text)).toBe(problem)
   })

@@ -57,10 +57,14 @@ function urlsOf(text: string): [URL, ...URL[]] {
   return [urlOf(first), ...others.map(urlOf)]
 }
 
-function parseTls(mode = 'disable', rootCertificateFile?: string): TlsRules {
+function parseTls(wanted?: string, rootCertificateFile?: string): TlsRules {
+  const isSystem = rootCertificateFile === 'system'
+  const mode = wanted ?? (isSystem ? 'verify-full' : 'disable')
   const known = TLS_MODES.find((each) => each === mode)
   if (known === undefined) throw new Error(`sslmode must be one of ${TLS_MODES.join(', ')}`)
-  if (rootCertificateFile === undefined || rootCertificateFile === 'system') return { mode: known }
+  // As PostgreSQL's own clients do: anybody can get a certificate of these authorities, for a name of their own.
+  if (isSystem && known !== 'verify-full') throw new Error('sslrootcert=system needs sslmode=verify-full, which it means where there is no sslmode')
+  if (rootCertificateFile === undefined || isSystem) return { mode: known }
   if (!known.startsWith('verify')) throw new Error('sslrootcert is of use only with sslmode=verify-full or verify-ca: no other mode checks the certificate')
   return { mode: known, rootCertificateFile }
 }
