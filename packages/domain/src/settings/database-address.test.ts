@@ -36,6 +36,10 @@ describe('the address of a database', () => {
     ['postgres://one,/muster', 'must look like postgres://user:password@host:5432/database'],
     ['postgres://one:x,two/muster', 'must look like postgres://user:password@host:5432/database'],
     ['postgres://one,two/muster?target_session_attrs=any', 'target_session_attrs must be read-write, which it is wherever there are several hosts'],
+    ...['postgres://a:50%@db/muster', 'postgres://50%zz:b@db/muster', 'postgres://a:b@db/50%'].map((text) => [
+      text,
+      'has a % that does not begin an escape such as %40: write % as %25',
+    ]),
     ['postgres://db/muster?prepare=yes', 'prepare must be true or false'],
     ['postgres://db/muster?sslmode=on', 'sslmode must be one of disable, prefer, require, verify-ca, verify-full'],
     [

@@ -35,12 +35,20 @@ export function parseDatabaseAddress(text: string): DatabaseAddress {
   if (prepare !== undefined && prepare !== 'true' && prepare !== 'false') throw new Error('prepare must be true or false')
   return {
     hosts: [url, ...others].map(({ hostname, port }) => ({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || DEFAULT_PORT) })),
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)),
+    user: decode(url.username),
+    password: decode(url.password),
+    database: decode(url.pathname.slice(1)),
     ...(prepare === undefined ? {} : { prepare: prepare === 'true' }),
     tls: parseTls(sslmode ?? (ssl === 'true' ? 'verify-full' : ssl), sslrootcert),
     parameters,
+  }
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch (error) {
+    throw new Error('has a % that does not begin an escape such as %40: write % as %25', { cause: error })
   }
 }
 
