@@ -136,6 +136,14 @@ describe('statements that travel with the COMMIT', () => {
 })
 
 describe('a pool', () => {
+  it('opens with the connect_timeout of its address, and with its own settings otherwise', async () => {
+    const url = 'postgres://muster@127.0.0.1:1/muster?connect_timeout=7&max=50&lock_timeout=9'
+    const pool = connect(url, { role: 'muster_app', connectionsMax: 2, applicationName: 'options' })
+    expect(pool.sql.options).toMatchObject({ connect_timeout: 7, max: 2, connection: { lock_timeout: '9' } })
+    expect(pool.sql.options.connection).not.toHaveProperty('max')
+    await pool.close()
+  })
+
   it('goes on with the connection that was used last: its session is warm, and the others need no plans', async () => {
     const database = await testDatabase()
     const pool = connect(database.appUrl, { role: 'muster_app', connectionsMax: 3, applicationName: 'last-first' })

@@ -7,7 +7,7 @@ type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
 /** Opens a pool of the driver for an address, which only `parseDatabaseAddress` reads. It connects when a connection is first needed. */
 export function open(address: string, options: Options): postgres.Sql {
-  const { hosts, user, password, database, prepare = true, tls, parameters } = parseDatabaseAddress(address)
+  const { hosts, user, password, database, prepare = true, connectTimeoutSeconds, tls, parameters } = parseDatabaseAddress(address)
   return postgres({
     // Without a host, that of the environment, as the driver reads it.
     ...(hosts[0]?.host === '' ? {} : { host: hosts.map(({ host }) => host), port: hosts.map(({ port }) => port) }),
@@ -19,6 +19,7 @@ export function open(address: string, options: Options): postgres.Sql {
     ssl: tlsOptions(tls),
     onnotice: () => {},
     ...options,
+    ...(connectTimeoutSeconds === undefined ? {} : { connect_timeout: connectTimeoutSeconds }),
     connection: { ...parameters, ...options.connection },
   } as Options) as unknown as postgres.Sql
 }

@@ -24,6 +24,11 @@ describe('the address of a database', () => {
       { ...PLAIN, tls: { mode: 'verify-full', rootCertificateFile: '/ca.pem' } },
     ],
     ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?sslmode=verify-full&sslrootcert=system', { ...PLAIN, tls: { mode: 'verify-full' } }],
+    ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?connect_timeout=10', { ...PLAIN, connectTimeoutSeconds: 10 }],
+    [
+      'postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?max=5&idle_timeout=20&keep_alive=9&keepalives_idle=5&gssencmode=disable&channel_binding=prefer&lock_timeout=9',
+      { ...PLAIN, parameters: { lock_timeout: '9' } },
+    ],
     ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?sslrootcert=system', { ...PLAIN, tls: { mode: 'verify-full' } }],
     ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?ssl=true', { ...PLAIN, tls: { mode: 'verify-full' } }],
   ])('%s is taken apart', (text, parts) => {
@@ -40,6 +45,14 @@ describe('the address of a database', () => {
       text,
       'has a % that does not begin an escape such as %40: write % as %25',
     ]),
+    ...['0', '-1', '1.5', '10s', ''].map((value) => [
+      `postgres://db/muster?connect_timeout=${value}`,
+      'connect_timeout must be a whole number of seconds, from 1 to 9999',
+    ]),
+    ['postgres://db/muster?user=a', 'user is not supported as a parameter: write it before the question mark'],
+    ['postgres://db/muster?sslcert=/c.pem', 'sslcert is not supported as a parameter: remove it and log in with a password'],
+    ['postgres://db/muster?channel_binding=require', 'channel_binding is not supported as a parameter: remove it'],
+    ['postgres://db/muster?ssl_min_protocol_version=TLSv1.3', 'ssl_min_protocol_version is not supported as a parameter: remove it'],
     ['postgres://db/muster?prepare=yes', 'prepare must be true or false'],
     ['postgres://db/muster?sslmode=on', 'sslmode must be one of disable, prefer, require, verify-ca, verify-full'],
     [

@@ -17,6 +17,8 @@ export interface DatabaseAddress {
   database: string
   /** Whether the driver prepares its statements. Absent: what fits the address. */
   prepare?: boolean
+  /** How long a connection may take to open. Absent: what fits its use. */
+  connectTimeoutSeconds?: number
   tls: TlsRules
   /** Settings of PostgreSQL for each session, such as `application_name`. */
   parameters: Record<string, string>
@@ -27,21 +29,48 @@ const FORM = 'must look like postgres://user:password@host:5432/database'
 const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/
 const DEFAULT_PORT = 5432
 
+/** Options of the driver and of PostgreSQL's own clients that only tune connections. They are left out, because Muster sets its own. */
+const TUNING =
+  /^(max|idle_timeout|max_lifetime|max_pipeline|backoff|keep_alive|debug|fetch_types|publications|keepalives(_\w+)?|fallback_application_name|sslcompression)$/
+/** Protection that Muster lacks. Only the value `require` insists on it; with any other one the option is left out. */
+const OPTIONAL_PROTECTION = /^(channel_binding|gssencmode)$/
+/** Other options of clients, which PostgreSQL would refuse as settings of a session, and what to do about them. */
+const UNSUPPORTED: [RegExp, string][] = [
+  [/^(host|hostaddr|port|user|password|dbname|database)$/, 'write it before the question mark'],
+  [/^ssl(cert|key|password|certmode)$/, 'remove it and log in with a password'],
+  [/^(service|servicefile|passfile)$/, 'write what that file holds into the address'],
+  [/^tcp_user_timeout$/, 'remove it and set net.ipv4.tcp_retries2 on this machine'],
+  [/^(channel_binding|require_auth|requirepeer|requiressl|ssl\w+|min_protocol_version|max_protocol_version|gss\w+|krbsrvname)$/, 'remove it'],
+  [/^(scram_client_key|scram_server_key|oauth_\w+|load_balance_hosts|replication|pgbouncer|connection_limit|pool_timeout|schema)$/, 'remove it'],
+]
+
 /** @throws Error with one clause that says what is wrong, without the address */
 export function parseDatabaseAddress(text: string): DatabaseAddress {
   const [url, ...others] = urlsOf(text)
-  const { prepare, target_session_attrs: wanted, sslmode, ssl, sslrootcert, ...parameters } = Object.fromEntries(url.searchParams)
+  const { prepare, connect_timeout: timeout, target_session_attrs: wanted, sslmode, ssl, sslrootcert, ...options } = Object.fromEntries(url.searchParams)
   if (wanted !== undefined && wanted !== 'read-write') throw new Error('target_session_attrs must be read-write, which it is wherever there are several hosts')
   if (prepare !== undefined && prepare !== 'true' && prepare !== 'false') throw new Error('prepare must be true or false')
+  if (timeout !== undefined && !/^[1-9]\d{0,3}$/.test(timeout)) throw new Error('connect_timeout must be a whole number of seconds, from 1 to 9999')
   return {
     hosts: [url, ...others].map(({ hostname, port }) => ({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || DEFAULT_PORT) })),
     user: decode(url.username),
     password: decode(url.password),
     database: decode(url.pathname.slice(1)),
     ...(prepare === undefined ? {} : { prepare: prepare === 'true' }),
+    ...(timeout === undefined ? {} : { connectTimeoutSeconds: Number(timeout) }),
     tls: parseTls(sslmode ?? (ssl === 'true' ? 'verify-full' : ssl), sslrootcert),
-    parameters,
+    parameters: sessionSettings(options),
   }
+}
+
+/** Without what clients keep for themselves. */
+function sessionSettings(options: Record<string, string>): Record<string, string> {
+  const kept = Object.entries(options).filter(([name, value]) => !TUNING.test(name) && !(OPTIONAL_PROTECTION.test(name) && value !== 'require'))
+  for (const [name] of kept) {
+    const [, advice] = UNSUPPORTED.find(([names]) => names.test(name)) ?? []
+    if (advice !== undefined) throw new Error(`${name} is not supported as a parameter: ${advice}`)
+  }
+  return Object.fromEntries(kept)
 }
 
 function decode(part: string): string {
