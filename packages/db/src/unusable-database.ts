@@ -50,6 +50,9 @@ const pooled: Explain = ({ server, variable }) =>
     ? `DATABASE_URL leads to a connection pooler at ${server}, behind which a session keeps none of its settings: set DATABASE_DIRECT_URL to the address of PostgreSQL itself, see docs/databases.md.`
     : `${variable} leads to a connection pooler at ${server}: set it to the address of PostgreSQL itself, see docs/databases.md.`
 
+const refusedParameter: Explain = ({ server, variable, detail }) =>
+  `The pooler at ${server} refuses a parameter of ${variable} (${detail}): remove it from ${variable}, or name it in ignore_startup_parameters of that pooler.`
+
 /** Errors of PostgreSQL, the driver and the network at the start, by code. */
 const EXPLAINED: Record<string, Explain> = {
   ECONNREFUSED: ({ server, variable }) => `No PostgreSQL listens at ${server} (${variable}): start it there, or correct ${variable}.`,
@@ -96,12 +99,18 @@ const EXPLAINED: Record<string, Explain> = {
 /** How Node.js says that the server ended the connection when TLS was to begin. */
 const NO_TLS = /before secure TLS connection was established/
 
-/** Turns an error of the driver into one that names the server and says what to do. Returns other errors unchanged. */
-export function explainDatabaseError(error: unknown, url: string, variable: DatabaseVariable): unknown {
+/**
+ * Turns an error of the driver into one that names the server and says what to do. Returns other errors unchanged.
+ *
+ * @param hasDirectUrl whether another variable has the address of PostgreSQL itself, so that `url` may be that of a pooler
+ */
+export function explainDatabaseError(error: unknown, url: string, variable: DatabaseVariable, hasDirectUrl = false): unknown {
   if (!(error instanceof Error) || error instanceof UnusableDatabaseError) return error
   const { code, message } = error as Error & { code?: unknown }
   // Without the cause: it is no outage, and no wait ends it.
-  if (message.startsWith('unsupported startup parameter')) return new UnusableDatabaseError(pooled({ ...placeOf(url), variable, detail: message }))
+  if (message.startsWith('unsupported startup parameter')) {
+    return new UnusableDatabaseError((hasDirectUrl ? refusedParameter : pooled)({ ...placeOf(url), variable, detail: message }))
+  }
   if (NO_TLS.test(message)) {
     return new UnusableDatabaseError(`PostgreSQL at ${placeOf(url).server} offers no TLS: switch ssl on there, or remove sslmode from ${variable}.`)
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { type TestDatabase, testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { whenUsable } from './usable-database.ts'
+import { requireUsableDatabase, whenUsable } from './usable-database.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -49,4 +49,19 @@ describe('work that waits for the database', () => {
     await expect(whenUsable(database.adminUrl, options, async () => {})).rejects.toThrow(/can bypass row-level security/)
     await expect(whenUsable(database.appUrl, options, () => Promise.reject(new TypeError('defect')))).rejects.toThrow('defect')
   })
+})
+
+it('a pooler beside PostgreSQL itself that refuses a parameter of its address is refused with the name of that parameter', async () => {
+  const fields = Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: lock_timeout\0\0')
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(fields.length + 4)
+  const pooler = createServer((socket) => {
+    socket.once('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, fields])))
+  }).listen(0, '127.0.0.1')
+  await once(pooler, 'listening')
+  const server = `127.0.0.1:${(pooler.address() as AddressInfo).port}`
+  await expect(requireUsableDatabase(database.appUrl, { pooledUrl: `postgres://muster@${server}/muster?lock_timeout=9` })).rejects.toThrow(
+    `The pooler at ${server} refuses a parameter of DATABASE_URL (unsupported startup parameter: lock_timeout): remove it from DATABASE_URL, or name it in ignore_startup_parameters of that pooler.`,
+  )
+  pooler.close()
 })

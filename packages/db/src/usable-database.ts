@@ -79,7 +79,7 @@ async function requireSameDatabase(direct: postgres.Sql, pooledUrl: string): Pro
   try {
     if ((await origin(pooled)) === (await origin(direct))) return
   } catch (error) {
-    throw explainDatabaseError(error, pooledUrl, 'DATABASE_URL')
+    throw explainDatabaseError(error, pooledUrl, 'DATABASE_URL', true)
   } finally {
     await pooled.end({ timeout: 5 })
   }
