@@ -119,8 +119,9 @@ export async function transaction<T>(database: Database, projectId: string | nul
     const sql = statementsOf(connection, () => isEnding, onFailure)
     const project = projectId === null ? null : `set local muster.project_id = '${requireUuid(projectId)}'`
     const begun = sql.unsafe(['begin', database.perTransaction, project].filter((statement) => statement !== null).join('; ')).execute()
-    // BEGIN, what a session lacks, and the project are one message, which travels with the first statements of the work and saves two round trips. If it
-    // ever failed alone, these statements would see no project and change nothing; without a project they wait for it.
+    // BEGIN, the role and limits where sessions have none, and the project are one message. The first statements of the work are sent with it, which saves two
+    // round trips. If that message alone failed, those statements would see and change nothing, because no project would be set, and behind a pooler they would
+    // have no role either. A transaction without a project lacks that protection, so its statements are sent only after the answer to BEGIN.
     if (projectId === null) await begun
     let orm: PostgresJsDatabase | undefined
     result = await work({
@@ -166,8 +167,10 @@ function requireUuid(id: string): string {
 }
 
 /**
- * Sends one statement that sets its project itself, or finds one. It needs no transaction, which would take longer than the read, but where a pooler
- * gives each transaction another session: there it has no rights outside of one.
+ * Sends one statement that sets its project itself, or looks a project up. Such a statement needs no transaction, which would take longer than the read.
+ * Behind a pooler it gets one all the same: sessions have no role there, and without a role the statement has no rights.
+ *
+ * @param projectId the project to set for that transaction; null for a statement that looks the project up, such as that of a key
  */
 export async function readOnce<T>(database: Database, projectId: string | null, statement: (tx: Pick<Tx, 'sql'>) => Promise<T>): Promise<T> {
   if (database.perTransaction === null) return await statement(database)
