@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { storedBytes, transaction } from '@muster/db'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { advanceClock, claimOne, completed, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   addUpBytes,
   applyRetention,
@@ -41,7 +42,12 @@ async function counted(): Promise<number> {
   return found.project
 }
 
-/** The same, counted anew from every row. */
+/** Changes that are not added up yet. */
+async function waiting(): Promise<number | undefined> {
+  return (await harness.admin<{ count: number }[]>`select count(*)::int as count from muster_system.byte_changes`)[0]?.count
+}
+
+/** What the project stores, counted anew from every row. */
 async function recounted(): Promise<number> {
   let sum = 0
   for (const table of COUNTED) {
@@ -99,11 +105,26 @@ describe('the count of stored bytes', () => {
   it('is read without more than a few thousand changes waiting, however many were written', async () => {
     const { ctx, admin } = harness
     const before = await counted()
-    const waiting = async () => (await admin<{ count: number }[]>`select count(*)::int as count from muster_system.byte_changes`)[0]?.count
     await admin`insert into muster_system.byte_changes (project_id, run_id, bytes) select ${DEFAULT_PROJECT_ID}, null, 10 from generate_series(1, 20000)`
     ;(await takeRoom(ctx, 1))()
     await expect.poll(waiting, { timeout: 10_000 }).toBe(0)
     expect(await counted()).toBe(before + 200_000)
+  })
+
+  it('is added up by one look at a time, however many find that too many changes wait', async () => {
+    const { ctx, admin } = harness
+    await admin`insert into muster_system.byte_changes (project_id, run_id, bytes) select ${DEFAULT_PROJECT_ID}, null, 10 from generate_series(1, 6000)`
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+    const sql = vi.fn(async (parts: TemplateStringsArray) => {
+      await held
+      return await ctx.dispatchDb.sql(parts)
+    })
+    const observed = { ...ctx, dispatchDb: { ...ctx.dispatchDb, sql: sql as never } }
+    const lookOfAnotherRun = async () => (await takeRoom(observed, 1, randomUUID()))()
+    for (let nth = 0; nth < 3; nth += 1) await lookOfAnotherRun()
+    expect(sql).toHaveBeenCalledTimes(1)
+    letGo()
+    await expect.poll(waiting, { timeout: 10_000 }).toBe(0)
   })
 
   it('goes down with what is erased', async () => {

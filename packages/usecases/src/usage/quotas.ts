@@ -35,6 +35,9 @@ interface Held {
 
 const accounts = new WeakMap<Database, Map<string, Account>>()
 
+/** Where a look of this process adds up at the moment. Another one beside it would only take a connection. */
+const addingUp = new WeakSet<Database>()
+
 /**
  * Makes sure that there is room for what a caller wants stored, before anything is. Counts what is under way in this process at once, and what others have
  * stored until at most a second ago.
@@ -92,9 +95,14 @@ async function look({ db, dispatchDb, settings, log, actor: { projectId } }: Ctx
   // What ends from here on may be missing in the answer.
   const { ended } = account
   const found = await transaction(db, projectId, (tx) => storedBytes.readStoredBytes(tx, projectId, runId))
-  // It takes as long as there are changes, and this look has its answer. Maintenance tries it too, and reports what goes wrong.
-  if (found.waiting >= WAITING_MAX)
-    storedBytes.addUpBytes(dispatchDb).catch((error: unknown) => log.debug({ err: error }, 'stored bytes could not be added up now'))
+  if (found.waiting >= WAITING_MAX && !addingUp.has(dispatchDb)) {
+    addingUp.add(dispatchDb)
+    // It takes as long as there are changes, and this look has its answer. Maintenance tries it too, and reports what goes wrong.
+    storedBytes
+      .addUpBytes(dispatchDb)
+      .catch((error: unknown) => log.debug({ err: error }, 'stored bytes could not be added up now'))
+      .finally(() => addingUp.delete(dispatchDb))
+  }
   const limits = storedBytesLimits(settings, found)
   account.used = found[scope]
   account.limit = limits[scope]
