@@ -7,7 +7,10 @@ GRANT SELECT (id, settings) ON projects TO muster_definer;
 CREATE FUNCTION muster_outbound_allow(project uuid) RETURNS text[]
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS
 $$
-  SELECT coalesce(array_agg(e.entry), '{}') FROM projects p CROSS JOIN jsonb_array_elements_text(p.settings -> 'outbound_allow') AS e (entry) WHERE p.id = project
+  -- An error would stop the claims of all projects: whatever is no list counts as an empty one.
+  SELECT coalesce(array_agg(e.entry), '{}') FROM projects p
+    CROSS JOIN jsonb_array_elements_text(CASE jsonb_typeof(p.settings -> 'outbound_allow') WHEN 'array' THEN p.settings -> 'outbound_allow' END) AS e (entry)
+    WHERE p.id = project
 $$;
 --> statement-breakpoint
 GRANT CREATE ON SCHEMA public TO muster_definer;

@@ -669,6 +669,13 @@ describe('a channel for people', () => {
     expect((await Promise.all(sending)).sort()).toEqual(['delivered', 'pending'])
   })
 
+  it.each(['null', '"127.0.0.1"', '{}'])('of a project with %s in place of its list of addresses is claimed, and may reach no internal ones', async (value) => {
+    await set({ telegram: TELEGRAM })
+    await harness.admin`update projects set settings = settings || jsonb_build_object('outbound_allow', ${value}::text::jsonb) where id = ${ctx.actor.projectId}`
+    await happen([{}])
+    expect((await claim()).map(({ outboundAllow }) => outboundAllow)).toEqual([[]])
+  })
+
   it('is sent one message at a time', async () => {
     await set({ telegram: TELEGRAM })
     await happen([{}, {}, {}])
