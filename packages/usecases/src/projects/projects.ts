@@ -38,11 +38,13 @@ export async function updateProject(
 ): Promise<Project> {
   requireScope(ctx.actor, 'admin')
   const project = await inProject(ctx, async (tx) => {
-    const locked = capped(ctx, requireFound(await projects.lockProject(tx, id), 'project'))
-    precondition?.(locked)
-    const { name, settings } = toChange(change, locked)
-    if (name === undefined && settings === undefined) return locked
-    if (settings !== undefined) requireBelowCeilings(ctx, settings)
+    const stored = requireFound(await projects.lockProject(tx, id), 'project')
+    const shown = capped(ctx, stored)
+    precondition?.(shown)
+    const { name, settings } = toChange(change, stored)
+    if (name === undefined && settings === undefined) return stored
+    // Made of what is shown, only limits that the change names can be above the ceilings.
+    requireBelowCeilings(ctx, toChange(change, shown).settings ?? {})
     const changed = await projects.changeProject(tx, id, {
       ...(name === undefined ? {} : { name }),
       ...(settings === undefined ? {} : { settings: withoutSecrets(settings) }),

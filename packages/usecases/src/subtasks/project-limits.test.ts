@@ -135,4 +135,17 @@ describe('the ceilings of the operator', () => {
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(50)
     await vi.waitFor(async () => expect(await count('slot')).toBe(12), WAIT)
   })
+
+  it('leave limits that a change does not name as they were stored, and refuse those that it names', async () => {
+    const ctx = below()
+    const { projectId } = ctx.actor
+    const limits = { pending: 5_000, running: 5_000 }
+    await harness.admin`update projects set settings = ${JSON.stringify({ limits })}::text::jsonb where id = ${projectId}`
+    const merge = (more: object) =>
+      updateProject(ctx, projectId, ({ settings }) => ({ settings: { ...settings, limits: { ...settings.limits, pending_per_agent: 3, ...more } } }))
+    expect((await merge({})).settings.limits).toEqual({ pending: 50, running: 12, pending_per_agent: 3 })
+    await expect(merge({ running: 13 })).rejects.toMatchObject({ details: { errors: [{ pointer: '/settings/limits/running' }] } })
+    const [stored] = await harness.admin`select settings from projects where id = ${projectId}`
+    expect(stored?.settings).toEqual({ limits: { ...limits, pending_per_agent: 3 } })
+  })
 })
