@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
+import { receivers, transaction } from '@muster/db'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { testDatabase } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,7 +10,7 @@ let api: TestApi
 let key: string
 
 beforeAll(async () => {
-  api = await startApi(await testDatabase())
+  api = await startApi(await testDatabase(), { SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` })
   key = await api.key(['admin'])
 })
 afterAll(() => api.close())
@@ -141,7 +142,7 @@ describe('application/merge-patch+json', () => {
       expect((await patch(`/tasks/${id}`, { metadata: { a: 1 } })).body).toMatchObject({ status: 428 })
     })
 
-    it('of a schedule, whose callback is not shown and so replaced', async () => {
+    it('of a schedule', async () => {
       const body = { task: 'x', every: '2 hours', budget: { max_steps: 7, max_tokens: 100 }, metadata: { a: { b: 1 } } }
       const { id } = (await api.call('POST', '/schedules', { key, body })).body
       const { body: changed } = await patch(`/schedules/${id}`, { budget: { max_tokens: 200 }, metadata: { a: { c: 2 } } })
@@ -151,6 +152,24 @@ describe('application/merge-patch+json', () => {
         status: 400,
         errors: [{ pointer: '/callback/url', reason: 'is required' }],
       })
+    })
+
+    it('of the callback of a schedule, although no answer shows it', async () => {
+      const callback = { url: 'https://example.com/runs', secret: `whsec_${randomBytes(24).toString('base64')}` }
+      const { id } = (await api.call('POST', '/schedules', { key, body: { task: 'x', every: '2 hours', callback } })).body
+      const stored = async () => {
+        const [found] = await transaction(api.deps.db, DEFAULT_PROJECT_ID, (tx) => receivers.listCallbacks(tx, DEFAULT_PROJECT_ID, [id]))
+        return { url: found?.url, isSigned: found?.secret !== null }
+      }
+      const url = 'https://example.com/moved'
+      expect((await patch(`/schedules/${id}`, { callback: { url } })).status).toBe(200)
+      expect(await stored()).toEqual({ url, isSigned: true })
+      expect((await patch(`/schedules/${id}`, { callback: { secret: null } })).status).toBe(200)
+      expect(await stored()).toEqual({ url, isSigned: false })
+      expect((await patch(`/schedules/${id}`, { callback: { secret: callback.secret } })).status).toBe(200)
+      expect(await stored()).toEqual({ url, isSigned: true })
+      expect((await api.call('PATCH', `/schedules/${id}`, { key, body: { callback: { url } } })).status).toBe(200)
+      expect(await stored()).toEqual({ url, isSigned: false })
     })
 
     it('of the settings of a project', async () => {

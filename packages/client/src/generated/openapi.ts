@@ -4963,7 +4963,7 @@ export interface components {
             grace_seconds?: number | null;
             /** @example research-1 */
             parent_session_id?: string | null;
-            /** @description Where the end of each run is sent to from now on; null: nowhere. */
+            /** @description Where the end of each run is sent to from now on; null: nowhere. A merge patch without `secret` keeps the secret; `secret: null` removes it. */
             callback?: components["schemas"]["Callback"] | null;
             /** @description Your own data, at most 16 KiB as JSON. */
             metadata?: {

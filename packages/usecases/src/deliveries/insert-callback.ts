@@ -42,6 +42,19 @@ async function insertReachable(deps: Deps, tx: Tx, projectId: string, subject: s
   })
 }
 
+/** The callback of a subject as a request would give it; null: it has none. Its secret is decrypted only when it is asked for. */
+export async function findCallback(deps: Deps, tx: Tx, projectId: string, subjectId: string): Promise<Callback | null> {
+  const [found] = await receivers.listCallbacks(tx, projectId, [subjectId])
+  if (found === undefined) return null
+  const { id, url, secret } = found
+  return {
+    url: url as string,
+    get secret() {
+      return secret === null ? undefined : openSecret(deps, id, secret)
+    },
+  }
+}
+
 /** Gives a subject another callback, or none. Deliveries that wait for the earlier one are given up. */
 export async function replaceCallback(ctx: Ctx, tx: Tx, subjectId: string, callback: Callback | null): Promise<void> {
   await removeCallbacks(tx, ctx.actor.projectId, subjectId)

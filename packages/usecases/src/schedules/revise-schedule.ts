@@ -2,7 +2,7 @@ import { clock, scheduleSlots, schedules, type Tx } from '@muster/db'
 import { DomainError, nextFiring, requireScope, requireSpawnAllowed, type Schedule } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
 import { type ChangeOf, type Precondition, toChange } from '../core/precondition.ts'
-import { replaceCallback } from '../deliveries/insert-callback.ts'
+import { type Callback, findCallback, replaceCallback } from '../deliveries/insert-callback.ts'
 import { type NewSchedule, readRule, requireSchedulable, toBudget } from './create-schedule.ts'
 import { announce, giveUpWaitingSlot, lockOpenSchedule, type Settled, settleSlots, stateEvent } from './locked-schedule.ts'
 
@@ -23,7 +23,7 @@ type Clearable = 'callback' | 'timezone' | 'maxFires' | 'model' | 'parentSession
 export async function reviseSchedule(
   ctx: Ctx,
   id: string,
-  change: ChangeOf<ScheduleRevision, Schedule>,
+  change: ChangeOf<ScheduleRevision, Schedule & { callback: Callback | null }>,
   precondition?: Precondition<Schedule>,
 ): Promise<Schedule> {
   requireSpawnAllowed(ctx.actor)
@@ -31,7 +31,7 @@ export async function reviseSchedule(
   return await inProject(ctx, async (tx) => {
     const schedule = await lockOpenSchedule(tx, id)
     precondition?.(schedule)
-    const revision = toChange(change, schedule)
+    const revision = toChange(change, { ...schedule, callback: await findCallback(ctx, tx, schedule.projectId, id) })
     const { phrase, timezone, budget, agentId, maxFires, runner, callback, ...fields } = revision
     if (Object.values(revision).every((value) => value === undefined)) return schedule
     if (callback !== undefined) await replaceCallback(ctx, tx, id, callback)

@@ -128,7 +128,11 @@ export const schedulePatchSchema = requestComponent(
       missed: missedSchema.optional(),
       grace_seconds: graceSeconds.optional(),
       parent_session_id: parentSession.nullish(),
-      callback: callbackSchema.nullish().describe('Where the end of each run is sent to from now on; null: nowhere.'),
+      callback: callbackSchema
+        .nullish()
+        .describe(
+          'Where the end of each run is sent to from now on; null: nowhere. A merge patch without `secret` keeps the secret; `secret: null` removes it.',
+        ),
       metadata: spawn.metadata.removeDefault().optional(),
     }),
     0,

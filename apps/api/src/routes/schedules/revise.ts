@@ -19,8 +19,13 @@ export const reviseScheduleEndpoint = endpoint({
   body: schedulePatchSchema,
   takesIfMatch: 'optional',
   answers: { 200: { description: 'The schedule as it is now.', schema: scheduleSchema, headers: TAG_HEADERS } },
-  errors: [...RULE_ERRORS, 'not_found', 'invalid_transition', 'revision_stale'],
+  errors: [...RULE_ERRORS, 'not_found', 'invalid_transition', 'revision_stale', 'secrets_not_configured'],
   handle: ({ ctx, deps, params, patched, headers }) =>
-    reviseSchedule(ctx, params.id, (schedule) => toScheduleRevision(deps, patched(presentSchedule(schedule))), expectedTag(headers, scheduleTag)),
+    reviseSchedule(
+      ctx,
+      params.id,
+      (schedule) => toScheduleRevision(deps, patched({ ...presentSchedule(schedule), callback: schedule.callback })),
+      expectedTag(headers, scheduleTag),
+    ),
   answer: (schedule) => tagged(presentSchedule(schedule)),
 })

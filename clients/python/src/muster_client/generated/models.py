@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas b478faf4ee7bb009.
+# Of schemas 5da2c2e17de1607a.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -1008,7 +1008,7 @@ class SchedulePatch(BaseModel):
     parent_session_id: str | None = None
     callback: Callback | None = None
     """
-    Where the end of each run is sent to from now on; null: nowhere.
+    Where the end of each run is sent to from now on; null: nowhere. A merge patch without `secret` keeps the secret; `secret: null` removes it.
     """
     metadata: dict[str, Any] | None = None
     """
