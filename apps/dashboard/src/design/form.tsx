@@ -25,7 +25,10 @@ export function Form({ submit, kind = 'primary', onSubmit, isPending = false, is
     if (isReady && !isPending) onSubmit(event.currentTarget)
   }
   const sendByKey = (event: KeyboardEvent<HTMLFormElement>) => {
-    if ((event.metaKey || event.ctrlKey) && event.key === 'Enter') event.currentTarget.requestSubmit()
+    if (!(event.metaKey || event.ctrlKey) || event.key !== 'Enter') return
+    // On its button, Enter alone would send as well.
+    event.preventDefault()
+    if (!event.repeat) event.currentTarget.requestSubmit()
   }
   return (
     <form className={isTight ? 'stack tight' : 'stack'} onSubmit={send} onKeyDown={sendByKey}>
