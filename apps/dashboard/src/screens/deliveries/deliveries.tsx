@@ -1,6 +1,6 @@
 import type { EventDeliverySummary } from '@muster/client'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useCallback } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
@@ -72,6 +72,13 @@ function Filters({ filters }: { filters: DeliveryFilters }) {
     const { [name]: _, ...rest } = filters
     void navigate({ to: '/deliveries', search: value === '' ? rest : ({ ...rest, [name]: value } as DeliveryFilters), replace: true })
   }
+  const subject = filters.subject ?? ''
+  const [typed, setTyped] = useState(subject)
+  // A filter that comes from elsewhere, such as a link, replaces what is typed.
+  useEffect(() => setTyped(subject), [subject])
+  const filterBySubject = () => {
+    if (typed.trim() !== subject) change('subject', typed.trim())
+  }
   return (
     <div className="row">
       <select className="input" aria-label="Receiver" value={filters.receiver_kind ?? ''} onChange={(event) => change('receiver_kind', event.target.value)}>
@@ -87,13 +94,13 @@ function Filters({ filters }: { filters: DeliveryFilters }) {
         ))}
       </select>
       <input
-        key={`subject ${filters.subject ?? ''}`}
         className="input grow"
         aria-label="Id of the subject"
         placeholder="Id of a subtask, task, schedule or evaluation"
-        defaultValue={filters.subject ?? ''}
-        onBlur={(event) => event.target.value !== (filters.subject ?? '') && change('subject', event.target.value.trim())}
-        onKeyDown={(event) => event.key === 'Enter' && change('subject', event.currentTarget.value.trim())}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onBlur={filterBySubject}
+        onKeyDown={(event) => event.key === 'Enter' && filterBySubject()}
       />
       <select className="input" aria-label="Made in" value="" onChange={(event) => change('since', hoursAgo(Number(event.target.value)))}>
         <option value="" disabled>
