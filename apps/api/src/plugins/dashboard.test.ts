@@ -71,6 +71,21 @@ describe('the sign-in of a browser', () => {
     expect((await read(`${next?.name}=${next?.value}`)).statusCode).toBe(200)
   })
 
+  it('leaves the earlier one alone, and no new one, when that cannot be ended', async () => {
+    const { cookie, key } = await signIn()
+    const count = async () => (await admin`select count(*)::int as count from browser_sessions`)[0]?.count
+    const before = await count()
+    await admin.unsafe(`
+      create function refuse_deletion() returns trigger language plpgsql as $$ begin raise exception 'no session ends now'; end $$;
+      create trigger refuse_deletion before delete on browser_sessions for each row execute function refuse_deletion()`)
+    const again = await api.app.inject({ method: 'POST', url: '/ui/session', headers: { ...HOST, cookie }, payload: { key } })
+    await admin.unsafe('drop trigger refuse_deletion on browser_sessions; drop function refuse_deletion()')
+    expect([again.statusCode, again.cookies]).toEqual([500, []])
+    expect(api.takeErrors()).toEqual([expect.stringContaining('no session ends now')])
+    expect(await count()).toBe(before)
+    expect((await read(cookie)).statusCode).toBe(200)
+  })
+
   it.each(['nonsense', `mst_key_${'A'.repeat(43)}`, 'mst_sub_x'])('401: refuses %j', async (key) => {
     const answer = await api.app.inject({ method: 'POST', url: '/ui/session', payload: { key } })
     expect(answer.json()).toMatchObject({ status: 401, code: 'unauthenticated' })

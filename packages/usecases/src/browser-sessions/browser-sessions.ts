@@ -31,13 +31,14 @@ export async function signIn(deps: Deps & Pick<Ctx, 'origin'>, apiKey: string, p
   if (readToken(apiKey)?.kind !== 'key')
     throw new DomainError('unauthenticated', 'This is no API key. A key begins with mst_key_; `npm run key -- create` makes one.')
   const actor = await authenticate(deps, apiKey)
+  // First, and not in the transaction below, because it may be in another project: where it fails, no session is stored of which the browser never hears.
+  if (previousToken !== null) await signOut(deps, previousToken)
   const { token, hash } = newBrowserToken()
   const stored = await inProject({ ...deps, actor }, async (tx) => {
     await browserSessions.deleteExpiredBrowserSessions(tx, actor.projectId)
     return await browserSessions.insertBrowserSession(tx, { projectId: actor.projectId, id: deps.newId(), apiKeyId: actor.id, tokenHash: hash }, HOURS_MAX)
   })
   if (stored === null) throw new DomainError('unauthenticated', 'This API key is not valid any more.')
-  if (previousToken !== null) await signOut(deps, previousToken)
   const session = await findBrowserSession(deps, token)
   return { ...session, token }
 }
