@@ -118,9 +118,20 @@ export async function rowsOf({ sql }: Pick<Tx, 'sql'>, noun: Noun | 'tasks', ids
   return await sql<ArchivedRow[]>`select name as table, line from muster_take(${noun}, ${ids as string[]}::uuid[], false, null)`
 }
 
-/** Deletes those rows with all that belongs to them, and returns them. With `expiredAfterDays` only those whose time is over at this moment. */
-export async function remove({ sql }: Pick<Tx, 'sql'>, noun: Noun | 'tasks', ids: readonly string[], expiredAfterDays: number | null): Promise<ArchivedRow[]> {
-  return await sql<ArchivedRow[]>`select name as table, line from muster_take(${noun}, ${ids as string[]}::uuid[], true, ${expiredAfterDays}::int)`
+/**
+ * Deletes those rows with all that belongs to them, and returns the table of each. With `expiredAfterDays` only those whose time is over at this moment.
+ *
+ * @returns `bytes`: the length of a text that was stored beside its row; null for other rows
+ */
+export async function remove(
+  { sql }: Pick<Tx, 'sql'>,
+  noun: Noun | 'tasks',
+  ids: readonly string[],
+  expiredAfterDays: number | null,
+): Promise<{ table: string; bytes: number | null }[]> {
+  return await sql<{ table: string; bytes: number | null }[]>`
+    select name as table, case name when 'bodies' then octet_length((line::json ->> 'bytes')::bytea) end as bytes
+    from muster_take(${noun}, ${ids as string[]}::uuid[], true, ${expiredAfterDays}::int)`
 }
 
 /** Whose data: all of the project, or of a session or an agent of it. */

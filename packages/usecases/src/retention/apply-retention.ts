@@ -83,7 +83,7 @@ interface Run {
   isLate(): boolean
 }
 
-function count(report: RetentionReport, rows: readonly ArchivedRow[]): void {
+function count(report: RetentionReport, rows: readonly { table: string }[]): void {
   for (const { table } of rows) report.rows[table] = (report.rows[table] ?? 0) + 1
 }
 
@@ -202,12 +202,10 @@ async function dropSome({ deps, days, report }: Run, noun: retention.Noun, proje
 }
 
 /** For metrics: how many texts that were stored beside their rows have gone with them. */
-async function countBodies({ dispatchDb }: RetentionDeps, removed: readonly ArchivedRow[]): Promise<void> {
-  const lines = removed.filter(({ table }) => table === 'bodies').map(({ line }) => line)
-  if (lines.length === 0) return
-  // Two digits a byte, beside the fixed columns.
-  const bytes = lines.reduce((sum, line) => sum + (JSON.parse(line) as { bytes: string }).bytes.slice(2).length / 2, 0)
-  await storedFiles.addSweptBodies(dispatchDb, { files: lines.length, bytes })
+async function countBodies({ dispatchDb }: RetentionDeps, removed: readonly { bytes: number | null }[]): Promise<void> {
+  const lengths = removed.flatMap(({ bytes }) => bytes ?? [])
+  if (lengths.length === 0) return
+  await storedFiles.addSweptBodies(dispatchDb, { files: lengths.length, bytes: lengths.reduce((sum, bytes) => sum + bytes, 0) })
 }
 
 /** Names a file by what is in it: the same rows have the same name, and others never replace them. */

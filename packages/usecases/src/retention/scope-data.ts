@@ -151,6 +151,6 @@ function folderOf({ actor }: Ctx, scope: DataScope): string {
   return scope.kind === 'project' ? actor.projectId : `${actor.projectId}/${scope.kind}-${encodeURIComponent(scope.name)}`
 }
 
-function add(counts: Counts, rows: readonly ArchivedRow[]): void {
+function add(counts: Counts, rows: readonly { table: string }[]): void {
   for (const { table } of rows) counts[table] = (counts[table] ?? 0) + 1
 }
