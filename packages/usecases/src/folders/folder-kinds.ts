@@ -118,7 +118,7 @@ async function writeNote({ newId }: FolderDeps, path: string, database: string):
   const draft = `${path}.${newId()}`
   try {
     await writeFile(draft, database, { flag: 'wx' })
-    // A link appears whole or not at all, so nobody reads half of an id.
+    // A link appears whole or not at all, so no reader sees half of an id.
     await link(draft, path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

@@ -87,9 +87,14 @@ it('keeps as much after two and a half years as a year before, in rows and in by
   expect(first.subtasks).toBeLessThanOrEqual(13 * SUBTASKS_A_MONTH)
   expect(first.steps).toBeLessThanOrEqual(2 * SUBTASKS_A_MONTH * 5)
   expect(last['muster_system.partitions']).toBeLessThanOrEqual(60)
-  // Of each, at most: within a month, a page more or less is in use.
+  // Of each, at most: within a month, a page more or less is in use. What waits to be added up comes and goes by the hundred, and its pages stay while
+  // the last of them is in use.
   const most = (months: typeof bytes) =>
-    Object.fromEntries(Object.keys(months[0] ?? {}).map((name) => [name, Math.max(...months.map((month) => month[name] ?? 0))]))
+    Object.fromEntries(
+      Object.keys(months[0] ?? {})
+        .filter((name) => name !== 'muster_system.byte_changes')
+        .map((name) => [name, Math.max(...months.map((month) => month[name] ?? 0))]),
+    )
   const [before, after] = [most(bytes.slice(STEADY_FROM, -6)), most(bytes.slice(-6))]
   expect(
     Object.keys(after)
