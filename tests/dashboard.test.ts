@@ -221,6 +221,7 @@ describe('through the page alone', () => {
       .getByText(/Take the pulse/)
       .first()
       .waitFor({ state: 'detached' })
+    await dense.getByRole('button', { name: 'Pause' }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
   })
