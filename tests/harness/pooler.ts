@@ -19,7 +19,7 @@ export interface PoolerOptions {
   more?: readonly string[]
 }
 
-/** PgBouncer refuses to run as root: then it runs as `nobody`. */
+/** PgBouncer refuses to run as root: root starts it under the ids of an unprivileged user. */
 const USER = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
 
 /** Starts PgBouncer from Debian, with as little configuration as it needs. @throws Error if it is not installed */

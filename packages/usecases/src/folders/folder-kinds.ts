@@ -4,6 +4,7 @@ import { retention } from '@muster/db'
 import { retentionDays } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 import { findOverAttempts } from '../runs/worker-presence.ts'
+import { ignoreUnreadable } from './measure-folder.ts'
 
 type FolderDeps = Pick<Deps, 'dispatchDb' | 'settings' | 'log' | 'newId'>
 
@@ -84,8 +85,8 @@ async function findUnknown({ dispatchDb }: FolderDeps, ids: readonly string[]): 
 async function onlyOld(root: string, names: readonly string[], nowMs: number): Promise<Set<string>> {
   const old = new Set<string>()
   for (const name of names) {
-    const info = await stat(join(root, name)).catch(() => null)
-    if (info !== null && nowMs - info.mtimeMs > OLD_MS) old.add(name)
+    const info = await stat(join(root, name)).catch(ignoreUnreadable)
+    if (info !== undefined && nowMs - info.mtimeMs > OLD_MS) old.add(name)
   }
   return old
 }

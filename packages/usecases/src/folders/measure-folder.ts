@@ -33,6 +33,7 @@ export async function* entriesOf(folder: string): AsyncGenerator<Dirent, void> {
   if (opened !== undefined) yield* opened
 }
 
-function ignoreUnreadable(error: NodeJS.ErrnoException): undefined {
+/** For what has gone meanwhile, and what this process may not read. @throws the error, where it is another */
+export function ignoreUnreadable(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'EACCES' && error.code !== 'EPERM') throw error
 }

@@ -4,7 +4,7 @@ import { type FileSize, storedFiles } from '@muster/db'
 import type { Deps } from '../core/ctx.ts'
 import type { MaintenanceTask } from '../maintenance/maintenance.ts'
 import type { FolderKind } from './folder-kinds.ts'
-import { entriesOf, measureFolder } from './measure-folder.ts'
+import { entriesOf, ignoreUnreadable, measureFolder } from './measure-folder.ts'
 
 type SweepDeps = Pick<Deps, 'dispatchDb' | 'log'>
 
@@ -54,7 +54,7 @@ export class FolderSweep {
     const { everyMs, name, root } = this.#kind
     if (performance.now() < this.#dueMs) return null
     this.#dueMs = performance.now() + everyMs
-    if ((await stat(root).catch(() => null)) === null) return null
+    if ((await stat(root).catch(ignoreUnreadable)) === undefined) return null
     const isOurs = await storedFiles.beginSweep(this.#deps.dispatchDb, this.#place(), name, everyMs * INTERVAL_SHARE)
     return isOurs ? this.#sweep() : null
   }
