@@ -1,6 +1,7 @@
 import { agentCallOf, type HookCall } from '@muster/domain'
-import { type Ctx, takeHookEvent, takeRoom } from '@muster/usecases'
+import { type Ctx, takeHookEvent } from '@muster/usecases'
 import { endpoint } from '../http/endpoint.ts'
+import { withRoom } from '../http/room.ts'
 import { hookAnswerSchema, hookInputSchema, presentHookAnswer, toHookCall } from './schema.ts'
 
 /** Longest time that Claude Code is held up by a call, in milliseconds. */
@@ -52,12 +53,7 @@ export const claudeCodeHookEndpoint = endpoint({
 /** Of a hook, only the last message of a turn is stored. */
 async function takeWithRoom(ctx: Ctx, call: HookCall, isAwaited: () => boolean): ReturnType<typeof takeHookEvent> {
   if (call.lastAssistantMessage === null) return await takeHookEvent(ctx, call, isAwaited)
-  const release = await takeRoom(ctx, Buffer.byteLength(call.lastAssistantMessage))
-  try {
-    return await takeHookEvent(ctx, call, isAwaited)
-  } finally {
-    release()
-  }
+  return await withRoom(ctx, Buffer.byteLength(call.lastAssistantMessage), () => takeHookEvent(ctx, call, isAwaited))
 }
 
 /**

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Actor, fieldNames, idsAmong, isLoopback, type Origin } from '@muster/domain'
-import { type Ctx, Replay, replayIfAnswered, takeRoom } from '@muster/usecases'
+import { type Ctx, Replay } from '@muster/usecases'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
@@ -15,6 +15,7 @@ import { tooLate } from './errors.ts'
 import { FILES_TYPES } from './files-body.ts'
 import { readIdempotency } from './idempotency.ts'
 import { MERGE_PATCH } from './json-body.ts'
+import { withRoom } from './room.ts'
 
 /** The time limit of a handler, in milliseconds. After it, the caller gets 503 and can retry. */
 const DEADLINE_MS = 5_000
@@ -85,19 +86,12 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest,
   }
 }
 
-/** Serves a call whose content has room in what its project and its run may store. */
+/** Serves a call, whose content has room where it stores any. */
 async function serveWithRoom(endpoint: Endpoint, call: RawCall, { headers, body }: FastifyRequest): ReturnType<Endpoint['serve']> {
   if (!needsRoom(endpoint)) return await endpoint.serve(call)
   const bytes = Number(headers['content-length'] ?? Buffer.byteLength(JSON.stringify(body ?? null)))
-  const release = await takeRoom(call.ctx, bytes).catch(async (error: unknown) => {
-    await replayIfAnswered(call.ctx)
-    throw error
-  })
-  try {
-    return await endpoint.serve(call)
-  } finally {
-    release()
-  }
+  const withinMs = endpoint.bodyDeadlineMs ?? endpoint.deadlineMs ?? DEADLINE_MS
+  return await withRoom(call.ctx, bytes, () => endpoint.serve(call), Math.max(0, withinMs - call.elapsedMs()))
 }
 
 /** Fastify's own `handlerTimeout` covers what comes before the body, and all of a request without one: reading a body to its end clears it. */

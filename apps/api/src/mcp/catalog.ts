@@ -1,8 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { type Actor, hasScope, isSpawningTool, requireScope, requireSpawnAllowed } from '@muster/domain'
-import { takeRoom } from '@muster/usecases'
 import { z } from 'zod'
 import { didYouMean } from '../http/did-you-mean.ts'
+import { withRoom } from '../http/room.ts'
 import { text } from '../http/schemas.ts'
 import { fieldProblem, validationFailed } from '../http/validation.ts'
 import { type McpCaller, type McpTool, mcpTool, TIERS, type Tier, WAIT_DEADLINE_MS } from './tool.ts'
@@ -99,12 +99,7 @@ export async function callTool(caller: McpCaller, { scopes, call, description, n
   const [scope] = scopes
   if (scope !== undefined && !scopes.some((each) => hasScope(actor, each))) requireScope(actor, scope)
   if (!needsRoom) return await call(caller, input)
-  const release = await takeRoom(caller.ctx, Buffer.byteLength(JSON.stringify(input ?? null)))
-  try {
-    return await call(caller, input)
-  } finally {
-    release()
-  }
+  return await withRoom(caller.ctx, Buffer.byteLength(JSON.stringify(input ?? null)), () => call(caller, input))
 }
 
 /** Tools in one answer: more would cost what the tiers save. */

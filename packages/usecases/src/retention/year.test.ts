@@ -8,8 +8,7 @@ const STEADY_FROM = 17
 const PAGE = 8_192
 const SUBTASKS_A_MONTH = 9
 
-const WAITING = 'muster_system.byte_changes'
-const BOUNDED = ['subtasks', 'attempts', 'inbox', 'session_messages', 'episode_words', 'events', 'steps', 'outbox', WAITING]
+const BOUNDED = ['subtasks', 'attempts', 'inbox', 'session_messages', 'episode_words', 'events', 'steps', 'outbox', 'muster_system.byte_changes']
 /** Those of completed tasks stay with their tasks. */
 const EVALUATIONS = '(select from evaluations where subtask_id is not null) as e'
 
@@ -62,6 +61,24 @@ async function rows(): Promise<Record<string, number>> {
   return counts
 }
 
+/**
+ * Does what autovacuum does with tables above its thresholds. Another snapshot of this database, such as that of an ANALYZE of autovacuum, would keep
+ * it from removing rows: then it is done again.
+ */
+async function vacuum(): Promise<void> {
+  for (let before = true, after = true; before || after; ) {
+    before = await hasOtherSnapshot()
+    await harness.admin.unsafe(`vacuum ${BOUNDED.filter((table) => table !== 'steps').join(', ')}`)
+    after = await hasOtherSnapshot()
+  }
+}
+
+async function hasOtherSnapshot(): Promise<boolean> {
+  const found = await harness.admin`
+    select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and (backend_xmin is not null or backend_xid is not null)`
+  return found.length > 0
+}
+
 /** Bytes of those tables, and of their indexes, with all partitions. */
 async function sizes(): Promise<Record<string, number>> {
   const found = await harness.admin<{ name: string; table: number; indexes: number }[]>`
@@ -78,8 +95,7 @@ it('keeps as much after two and a half years as a year before, in rows and in by
     await advanceClock(harness.admin, '30 days')
     await applyRetention(harness.deps, 60_000)
     await addUpBytes(harness.deps)
-    // As autovacuum does with tables that are larger than this one's thresholds.
-    await harness.admin.unsafe(`vacuum ${BOUNDED.filter((table) => table !== 'steps').join(', ')}`)
+    await vacuum()
     history.push(await rows())
     bytes.push(await sizes())
   }
@@ -88,15 +104,9 @@ it('keeps as much after two and a half years as a year before, in rows and in by
   expect(first.subtasks).toBeLessThanOrEqual(13 * SUBTASKS_A_MONTH)
   expect(first.steps).toBeLessThanOrEqual(2 * SUBTASKS_A_MONTH * 5)
   expect(last['muster_system.partitions']).toBeLessThanOrEqual(60)
-  // Of each, at most: within a month, a page more or less is in use. What waits to be added up comes and goes by the hundred, and
-  // its pages stay while the last of them is in use: it has a bound of its own.
-  expect(Math.max(...bytes.map((month) => month[WAITING] ?? 0))).toBeLessThanOrEqual(16 * PAGE)
+  // Of each, at most: within a month, a page more or less is in use.
   const most = (months: typeof bytes) =>
-    Object.fromEntries(
-      Object.keys(months[0] ?? {})
-        .filter((name) => name !== WAITING)
-        .map((name) => [name, Math.max(...months.map((month) => month[name] ?? 0))]),
-    )
+    Object.fromEntries(Object.keys(months[0] ?? {}).map((name) => [name, Math.max(...months.map((month) => month[name] ?? 0))]))
   const [before, after] = [most(bytes.slice(STEADY_FROM, -6)), most(bytes.slice(-6))]
   expect(
     Object.keys(after)
