@@ -18,6 +18,7 @@ const MOCKED = ['apps/api/src/mcp/conformance.test.ts', 'packages/usecases/src/r
 
 /** What kills, stops and times processes, and what fills the machine by itself. */
 const ALONE = [
+  'claude-code-hooks',
   'claude-code-outages',
   'cli-terminal',
   'crash',

@@ -320,7 +320,10 @@ describe('through the page alone', () => {
     await page.getByRole('heading', { name: 'Asks' }).waitFor()
     await page.keyboard.press('Control+k')
     await page.getByPlaceholder(/Go to a screen/).waitFor()
+    // The search for ended work, which comes later, changes nothing about which screen is chosen.
+    const searched = page.waitForResponse((response) => response.url().includes('q=questions'))
     await page.keyboard.type('questions')
+    await searched
     await page.keyboard.press('Enter')
     await heading('Questions')
     await expect.poll(() => focused()).toBe('h1')

@@ -140,8 +140,11 @@ describe('the end of the starter', () => {
       console.log(server.pid)
       process.exit(1)`
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const exited = once(child, 'exit')
     let pid = 0
     for await (const line of createInterface({ input: child.stdout })) pid = Number(line)
+    // It has closed its output before: until it has gone, the data folder is its own.
+    await exited
 
     expect(pid).toBeGreaterThan(0)
     expect(await waitUntil(() => identifyProcess(pid) === undefined, 10_000)).toBe(true)

@@ -1,7 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Command } from 'cmdk'
+import { Command, defaultFilter } from 'cmdk'
 import { ListTree, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { toggleTheme } from '../design/theme.ts'
@@ -25,54 +25,52 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     void navigate({ to: path })
   }
   const id = words.trim()
+  // Sorted here, not by the component: it would sort what the server has found as well, which comes later and would take the place of a screen.
+  const commands = [
+    ...DESTINATIONS.map(({ to, label, icon }) => ({ label, icon, run: () => go(to) })),
+    { label: 'New subtask', icon: Plus, run: () => go('/subtasks/new') },
+    { label: 'New task', icon: Plus, run: () => go('/tasks/new') },
+    { label: 'Switch between light and dark', icon: undefined, run: toggleTheme },
+  ]
+  const matching = sortBy(commands, ({ label }) => (id === '' ? 1 : defaultFilter(label, id)))
+  const episodes = id.length > 2 && !UUID.test(id) ? (found.data?.items ?? []).filter((item) => item.kind === 'episode') : []
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog palette" aria-label="Search and commands">
-          <Command label="Search and commands" shouldFilter={found.data === undefined || words.length < 3}>
+          <Command label="Search and commands" shouldFilter={false}>
             <Command.Input value={words} onValueChange={setWords} placeholder="Go to a screen, paste an id, or search ended work" />
             <Command.List>
               <Command.Empty>Nothing found.</Command.Empty>
               {UUID.test(id) && (
-                <Command.Group heading="Open by id" forceMount>
-                  <Command.Item forceMount value={`subtask ${id}`} onSelect={() => go(`/subtasks/${id}`)}>
+                <Command.Group heading="Open by id">
+                  <Command.Item value={`subtask ${id}`} onSelect={() => go(`/subtasks/${id}`)}>
                     Subtask {id}
                   </Command.Item>
-                  <Command.Item forceMount value={`task ${id}`} onSelect={() => go(`/tasks/${id}`)}>
+                  <Command.Item value={`task ${id}`} onSelect={() => go(`/tasks/${id}`)}>
                     Task {id}
                   </Command.Item>
                 </Command.Group>
               )}
-              <Command.Group heading="Screens">
-                {DESTINATIONS.map(({ to, label, icon: Icon }) => (
-                  <Command.Item key={to} value={label} onSelect={() => go(to)}>
-                    <Icon size={16} aria-hidden />
-                    {label}
-                  </Command.Item>
-                ))}
-                <Command.Item value="New subtask" onSelect={() => go('/subtasks/new')}>
-                  <Plus size={16} aria-hidden />
-                  New subtask
-                </Command.Item>
-                <Command.Item value="New task" onSelect={() => go('/tasks/new')}>
-                  <Plus size={16} aria-hidden />
-                  New task
-                </Command.Item>
-                <Command.Item value="Switch between light and dark" onSelect={toggleTheme}>
-                  Switch between light and dark
-                </Command.Item>
-              </Command.Group>
-              {words.length > 2 && found.data !== undefined && (
+              {matching.length > 0 && (
+                <Command.Group heading="Screens">
+                  {matching.map(({ label, icon: Icon, run }) => (
+                    <Command.Item key={label} value={label} onSelect={run}>
+                      {Icon !== undefined && <Icon size={16} aria-hidden />}
+                      {label}
+                    </Command.Item>
+                  ))}
+                </Command.Group>
+              )}
+              {episodes.length > 0 && (
                 <Command.Group heading="Ended work">
-                  {found.data.items.map((item) =>
-                    item.kind === 'episode' ? (
-                      <Command.Item key={item.id} value={item.id} onSelect={() => go(`/subtasks/${item.id}`)}>
-                        <ListTree size={16} aria-hidden />
-                        <span className="title">{(item.task ?? item.id).slice(0, 100)}</span>
-                      </Command.Item>
-                    ) : null,
-                  )}
+                  {episodes.map((item) => (
+                    <Command.Item key={item.id} value={item.id} onSelect={() => go(`/subtasks/${item.id}`)}>
+                      <ListTree size={16} aria-hidden />
+                      <span className="title">{(item.task ?? item.id).slice(0, 100)}</span>
+                    </Command.Item>
+                  ))}
                 </Command.Group>
               )}
             </Command.List>
@@ -81,4 +79,13 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       </Dialog.Portal>
     </Dialog.Root>
   )
+}
+
+/** Those with a score above 0, the highest first; equal ones in their order. */
+function sortBy<T>(items: readonly T[], score: (item: T) => number): T[] {
+  return items
+    .map((item) => ({ item, score: score(item) }))
+    .filter((scored) => scored.score > 0)
+    .sort((one, other) => other.score - one.score)
+    .map(({ item }) => item)
 }

@@ -4,6 +4,7 @@ import { useCallback } from 'react'
 import { curlLine, Empty } from '../../design/empty.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
+import { TextFilter } from '../../design/text-filter.tsx'
 import { Time } from '../../design/time.tsx'
 import { VirtualList } from '../../design/virtual-list.tsx'
 import { useGrowingList } from '../../live/growing-list.ts'
@@ -77,14 +78,7 @@ function Filters({ filters }: { filters: AuditFilters }) {
   return (
     <div className="row">
       {AUDIT_FILTERS.map((name) => (
-        <input
-          key={`${name}${filters[name] ?? ''}`}
-          className="input grow"
-          aria-label={LABELS[name]}
-          placeholder={LABELS[name]}
-          defaultValue={filters[name] ?? ''}
-          onKeyDown={(event) => event.key === 'Enter' && change(name, event.currentTarget.value.trim())}
-        />
+        <TextFilter key={name} className="grow" label={LABELS[name]} value={filters[name] ?? ''} onChange={(value) => change(name, value)} />
       ))}
     </div>
   )

@@ -1,11 +1,12 @@
 import type { EventDeliverySummary } from '@muster/client'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback } from 'react'
 import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
+import { TextFilter } from '../../design/text-filter.tsx'
 import { duration, Time } from '../../design/time.tsx'
 import { VirtualList } from '../../design/virtual-list.tsx'
 import { wallClockMs } from '../../live/clock.ts'
@@ -72,13 +73,6 @@ function Filters({ filters }: { filters: DeliveryFilters }) {
     const { [name]: _, ...rest } = filters
     void navigate({ to: '/deliveries', search: value === '' ? rest : ({ ...rest, [name]: value } as DeliveryFilters), replace: true })
   }
-  const subject = filters.subject ?? ''
-  const [typed, setTyped] = useState(subject)
-  // A filter that comes from elsewhere, such as a link, replaces what is typed.
-  useEffect(() => setTyped(subject), [subject])
-  const filterBySubject = () => {
-    if (typed.trim() !== subject) change('subject', typed.trim())
-  }
   return (
     <div className="row">
       <select className="input" aria-label="Receiver" value={filters.receiver_kind ?? ''} onChange={(event) => change('receiver_kind', event.target.value)}>
@@ -93,14 +87,12 @@ function Filters({ filters }: { filters: DeliveryFilters }) {
           <option key={status}>{status}</option>
         ))}
       </select>
-      <input
-        className="input grow"
-        aria-label="Id of the subject"
+      <TextFilter
+        className="grow"
+        label="Id of the subject"
         placeholder="Id of a subtask, task, schedule or evaluation"
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        onBlur={filterBySubject}
-        onKeyDown={(event) => event.key === 'Enter' && filterBySubject()}
+        value={filters.subject ?? ''}
+        onChange={(value) => change('subject', value)}
       />
       <select className="input" aria-label="Made in" value="" onChange={(event) => change('since', hoursAgo(Number(event.target.value)))}>
         <option value="" disabled>

@@ -6,6 +6,7 @@ import { Button } from '../../design/button.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
+import { TextFilter } from '../../design/text-filter.tsx'
 import { VirtualList } from '../../design/virtual-list.tsx'
 import { useGrowingList } from '../../live/growing-list.ts'
 import { keys } from '../../live/refresh.ts'
@@ -117,7 +118,14 @@ function Filters({ filters }: { filters: SubtaskFilters }) {
         ))}
       </select>
       {(['q', 'agent_id', 'parent_session_id', 'subagent'] as const).map((name) => (
-        <TextFilter key={name} name={name} value={filters[name] ?? ''} onChange={(value) => change(name, value)} />
+        <TextFilter
+          key={name}
+          type={name === 'q' ? 'search' : 'text'}
+          className={name === 'q' ? 'medium' : 'short'}
+          label={LABELS[name]}
+          value={filters[name] ?? ''}
+          onChange={(value) => change(name, value)}
+        />
       ))}
       {filters.task_id !== undefined && <Button onClick={() => change('task_id', '')}>Task {filters.task_id.slice(-6)} ×</Button>}
       {filters.schedule_id !== undefined && <Button onClick={() => change('schedule_id', '')}>Schedule {filters.schedule_id.slice(-6)} ×</Button>}
@@ -127,23 +135,6 @@ function Filters({ filters }: { filters: SubtaskFilters }) {
 }
 
 const LABELS = { q: 'Words', agent_id: 'Agent', parent_session_id: 'Parent session', subagent: 'Sub-agent' }
-
-/** Applies when a person leaves the field or presses Enter. */
-function TextFilter({ name, value, onChange }: { name: keyof typeof LABELS; value: string; onChange: (value: string) => void }) {
-  return (
-    <input
-      key={value}
-      className="input"
-      style={{ width: name === 'q' ? '16rem' : '10rem' }}
-      type={name === 'q' ? 'search' : 'text'}
-      aria-label={LABELS[name]}
-      placeholder={LABELS[name]}
-      defaultValue={value}
-      onBlur={(event) => event.target.value !== value && onChange(event.target.value.trim())}
-      onKeyDown={(event) => event.key === 'Enter' && onChange(event.currentTarget.value.trim())}
-    />
-  )
-}
 
 function SavedViews({ filters, onOpen }: { filters: SubtaskFilters; onOpen: (filters: SubtaskFilters) => void }) {
   const views = useSavedViews()

@@ -5,6 +5,7 @@ import { Badge } from '../../design/badge.tsx'
 import { curlLine, Empty } from '../../design/empty.tsx'
 import { Loaded } from '../../design/loaded.tsx'
 import { Page, Panel } from '../../design/panel.tsx'
+import { TextFilter } from '../../design/text-filter.tsx'
 import { Time } from '../../design/time.tsx'
 import { VirtualList } from '../../design/virtual-list.tsx'
 import { useGrowingList } from '../../live/growing-list.ts'
@@ -79,13 +80,12 @@ function Filters({ filters }: { filters: TaskFilters }) {
           </option>
         ))}
       </select>
-      <input
-        key={filters.q ?? ''}
-        className="input grow"
-        aria-label="Words"
+      <TextFilter
+        className="grow"
+        label="Words"
         placeholder="Words of the title or the instructions"
-        defaultValue={filters.q ?? ''}
-        onKeyDown={(event) => event.key === 'Enter' && change('q', event.currentTarget.value.trim())}
+        value={filters.q ?? ''}
+        onChange={(value) => change('q', value)}
       />
     </div>
   )
