@@ -34,6 +34,10 @@ const ALONE = [
   'waiting',
 ].map((name) => `tests/${name}.test.ts`)
 
+/** What is published, installed into empty projects. `.ci/run` leaves these two projects out where nothing has changed that they test. */
+const PACKED = ['client-packages', 'agent-sdks', 'mcp-python'].map((name) => `tests/${name}.test.ts`)
+const POSTGRES_FILES = 'packages/local-postgres/**/*.test.ts'
+
 /** Tests of the parts, on a real PostgreSQL. They wait for it as much as they compute: one for each of two cores, where the default leaves one core out. */
 const PACKAGES = { globalSetup: [POSTGRES], maxWorkers: 2, testTimeout: 20_000, hookTimeout: 60_000, sequence: { groupOrder: 1 } }
 
@@ -70,8 +74,11 @@ export default defineConfig({
           ...SHARED_MODULES,
           name: 'packages',
           include: ['packages/**/*.test.ts', 'apps/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...MOCKED, 'packages/domain/**'],
+          exclude: [...configDefaults.exclude, ...MOCKED, 'packages/domain/**', POSTGRES_FILES],
         },
+      },
+      {
+        test: { ...PACKAGES, ...SHARED_MODULES, name: 'postgres', include: [POSTGRES_FILES] },
       },
       {
         test: { ...PACKAGES, name: 'mocked', include: MOCKED },
@@ -82,10 +89,13 @@ export default defineConfig({
           ...SYSTEM,
           name: 'system',
           include: ['tests/**/*.test.ts', 'scripts/start.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE, 'tests/repository/**', 'tests/docker/**', 'tests/clients/**'],
+          exclude: [...configDefaults.exclude, ...ALONE, ...PACKED, 'tests/repository/**', 'tests/docker/**', 'tests/clients/**'],
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
+      },
+      {
+        test: { ...SYSTEM, name: 'packed', include: PACKED, maxWorkers: 2, sequence: { groupOrder: 2 } },
       },
       {
         // One file at a time.

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { repositoryRoot } from '../../scripts/check/report.ts'
 
 // Stands in for scripts/run.mjs: ends as the test wants each of its commands to end.
 const STAND_IN = `const command = process.argv[2]
-if (command === 'test') console.log(process.env.TEST_OUTPUT)
+if (command === 'test') console.log(process.argv.slice(3).join(' ') + '\\n' + process.env.TEST_OUTPUT)
 if (command === 'docker') console.log(process.env.DOCKER_OUTPUT)
 if (command === 'clients') console.log(process.env.CLIENTS_OUTPUT)
 process.exit(Number(process.env[command.toUpperCase() + '_CODE']))
@@ -21,6 +21,10 @@ describe('.ci/run', () => {
     await mkdir(join(root, '.ci'))
     await cp(`${repositoryRoot}/.ci/run`, join(root, '.ci/run'))
     await writeFile(join(root, 'scripts/run.mjs'), STAND_IN)
+    await writeFile(join(root, '.ci/passed'), '')
+    await writeFile(join(root, 'openapi.yaml'), 'openapi: 3.1.0')
+    spawnSync('git', ['init', '--quiet'], { cwd: root })
+    spawnSync('git', ['add', '.'], { cwd: root })
   })
   afterAll(() => rm(root, { recursive: true, force: true }))
 
@@ -36,10 +40,30 @@ describe('.ci/run', () => {
     ['the test run dies without its line', { TEST_CODE: '137', TEST_OUTPUT: 'killed' }, '5 passed, 1 failed', 1],
     ['the test run ends well without its line', { TEST_OUTPUT: 'nothing to do' }, '5 passed, 1 failed', 1],
   ])('when %s, its last line and exit code say so', (_, ends, last, code) => {
+    const { lines, status } = run(ends)
+    expect({ last: lines.at(-1), code: status }).toEqual({ last, code })
+  })
+
+  it('leaves out the suites of which nothing has changed since they passed, and names them', async () => {
+    expect(run({ DOCKER_CODE: '1', DOCKER_OUTPUT: '1 passed, 1 failed' }, ['--all']).lines.at(-1)).toBe('9 passed, 1 failed')
+    expect((await readFile(join(root, '.ci/passed'), 'utf8')).match(/^\w+/gm)).toEqual(['clients', 'packed', 'postgres'])
+    const second = run({}).lines
+    expect(second).toContain('--project !packed --project !postgres')
+    expect(second.slice(-2)).toEqual([
+      'Not run, because nothing that they test has changed since they passed: clients packed postgres. Run them with: bash .ci/run --all',
+      '7 passed, 0 failed',
+    ])
+    await writeFile(join(root, 'openapi.yaml'), 'openapi: 3.1.1')
+    spawnSync('git', ['add', '.'], { cwd: root })
+    const third = run({}).lines
+    expect(third).toContain('--project !postgres')
+    expect(third.slice(-2)).toEqual([expect.stringContaining('passed: postgres.'), '10 passed, 0 failed'])
+  })
+
+  function run(ends: Record<string, string>, options: string[] = []) {
     const codes = { CHECK_CODE: '0', TEST_CODE: '0', DOCKER_CODE: '0', CLIENTS_CODE: '0', CHAOS_CODE: '0' }
     const well = { ...codes, TEST_OUTPUT: '5 passed, 0 failed', DOCKER_OUTPUT: '2 passed, 0 failed', CLIENTS_OUTPUT: '3 passed, 0 failed' }
-    const env = { ...process.env, ...well, ...ends }
-    const run = spawnSync(join(root, '.ci/run'), { encoding: 'utf8', env })
-    expect({ last: run.stdout.trimEnd().split('\n').at(-1), code: run.status }).toEqual({ last, code })
-  })
+    const { stdout, status } = spawnSync(join(root, '.ci/run'), options, { encoding: 'utf8', env: { ...process.env, ...well, ...ends } })
+    return { lines: stdout.trimEnd().split('\n'), status }
+  }
 })
