@@ -117,6 +117,25 @@ describe('through the page alone', () => {
     await seen('Walked.')
   })
 
+  it('a run of a sub-agent that ended is gone on from, by the same runner, which is told what came before', async () => {
+    await system.client.ok('PUT', '/subagents/gardener', {
+      rawBody: '---\ndescription: Gardens\n---\n\nYou garden.',
+      headers: { 'content-type': 'text/markdown' },
+    })
+    const { subtask_id: first } = await system.client.ok<{ subtask_id: string }>('POST', '/subagents/gardener/spawn', {
+      body: { prompt: 'Count the beds.', description: 'Count', runner: 'act-as', wait_seconds: 30 },
+    })
+    await open(`/subtasks/${first}`)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByLabel('What to do now').fill('Count the trees.')
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
+    await page.waitForURL((url) => /subtasks\/[0-9a-f-]{36}/.test(url.href) && !url.href.includes(first))
+    const id = /[0-9a-f-]{36}/.exec(page.url())?.[0] ?? ''
+    expect(await system.client.ended(id)).toMatchObject({ status: 'completed', runner: 'act-as', subagent: { name: 'gardener' }, resume_of: first })
+    const start = system.ledger.find(id, 'start')
+    expect(String(start?.text)).toMatch(/Count the beds\.[\s\S]*Count the trees\./)
+  })
+
   it('words find subtasks, and those that are chosen are cancelled after a question, each with its answer', async () => {
     await open('/subtasks')
     await spawn('Polish the zinc lantern.', 'hold')

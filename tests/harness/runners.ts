@@ -3,11 +3,14 @@ import { fileURLToPath } from 'node:url'
 const program = (name: string): string => fileURLToPath(new URL(`../programs/${name}`, import.meta.url))
 
 /** The COMMAND_RUNNERS of a system under test: each of `tests/programs`, told where its ledger is. */
-export function commandRunners(ledgerPath: string): Record<string, { argv: string[]; env: Record<string, string>; steerable?: boolean }> {
+export function commandRunners(
+  ledgerPath: string,
+): Record<string, { argv: string[]; env: Record<string, string>; steerable?: boolean; follows_definitions?: boolean }> {
   const env = { LEDGER: ledgerPath }
   const node = (name: string) => [process.execPath, program(name)]
   return {
     act: { argv: node('act.mjs'), env },
+    'act-as': { argv: node('act.mjs'), env, follows_definitions: true },
     ask: { argv: node('ask.mjs'), env },
     append: { argv: ['/bin/sh', program('append.sh')], env },
     credential: { argv: node('credential.mjs'), env },

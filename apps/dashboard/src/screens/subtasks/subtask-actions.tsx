@@ -15,7 +15,7 @@ export function SubtaskActions({ subtask, isEnded }: { subtask: Subtask; isEnded
   if (!isEnded) return subtask.cancel_requested_at === null ? <Cancel subtask={subtask} /> : <Badge status="cancel requested" tone="amber" />
   return (
     <>
-      {subtask.subagent !== null && <Resume id={subtask.id} subagent={subtask.subagent.name} />}
+      {subtask.subagent !== null && <Resume id={subtask.id} runner={subtask.runner} subagent={subtask.subagent.name} />}
       <Retry subtask={subtask} />
     </>
   )
@@ -69,12 +69,12 @@ function asNew(subtask: Subtask): BodyOf<'createSubtask'> {
   }
 }
 
-/** Another run of the sub-agent, which is told what this one did and how it ended. */
-function Resume({ id, subagent }: { id: string; subagent: string }) {
+/** Another run of the sub-agent with the same runner, which is told what this one did and how it ended. */
+function Resume({ id, runner, subagent }: { id: string; runner: string; subagent: string }) {
   const navigate = useNavigate()
   const [prompt, setPrompt] = useDraft(`resume-${id}`)
   const resuming = useMutation({
-    mutationFn: () => muster.subagents.spawn(subagent, { prompt, description: firstLine(prompt).slice(0, 200), resume: id, wait_seconds: 0 }),
+    mutationFn: () => muster.subagents.spawn(subagent, { prompt, description: firstLine(prompt).slice(0, 200), resume: id, runner, wait_seconds: 0 }),
     onSuccess: ({ subtask_id }) => {
       setPrompt('')
       void navigate({ to: '/subtasks/$id', params: { id: subtask_id } })
