@@ -56,13 +56,14 @@ export default defineConfig({
     projects: [
       {
         // Pure rules: no database, no clock, the whole of it in two seconds.
-        test: { name: 'domain', include: ['packages/domain/**/*.test.ts'], sequence: { groupOrder: 0 } },
+        test: { ...SHARED_MODULES, name: 'domain', include: ['packages/domain/**/*.test.ts'], maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
       {
         // The repository about itself: documents, generated files, import rules; and how the bench reads and shows its figures.
         test: {
           name: 'repository',
           include: ['tests/repository/**/*.test.ts', 'scripts/*/**/*.test.ts', 'scripts/docker.test.ts', 'bench/**/*.test.ts'],
+          maxWorkers: 2,
           testTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },

@@ -3,6 +3,9 @@ import type { Page } from 'playwright-core'
 /** More stops than any screen of the tests has: the walk would not end. */
 const STOPS_MAX = 400
 
+/** Looks for the outline of one stop, 50 ms apart. */
+const LOOKS_MAX = 20
+
 /** In the page: everything in `main` that a person can use, in the order of the document, with where it is before anything scrolls. */
 const COLLECT = `(() => {
   const found = []
@@ -56,6 +59,23 @@ const LOOK = `(() => {
   return { index: window.stops.indexOf(active), isSeen, name: active.outerHTML.slice(0, 160) }
 })()`
 
+interface Focus {
+  index: number
+  isSeen: boolean
+  name: string
+}
+
+/** An editor draws its outline a moment after it has the focus. */
+async function lookUntilSeen(page: Page): Promise<Focus | null> {
+  let at: Focus | null = null
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    if (look > 0) await page.waitForTimeout(50)
+    at = (await page.evaluate(LOOK)) as Focus | null
+    if (at === null || at.isSeen) return at
+  }
+  return at
+}
+
 interface Stop {
   name: string
   top: number
@@ -76,7 +96,7 @@ export async function findKeyboardProblems(page: Page): Promise<string[]> {
   const reached: number[] = []
   for (let count = 0; count < STOPS_MAX; count += 1) {
     await page.keyboard.press('Tab')
-    const at = (await page.evaluate(LOOK)) as { index: number; isSeen: boolean; name: string } | null
+    const at = await lookUntilSeen(page)
     if (at === null) break
     if (!at.isSeen) problems.push(`the focus cannot be seen: ${at.name}`)
     if (at.index < 0) problems.push(`a stop that is nothing to use: ${at.name}`)

@@ -24,7 +24,7 @@ export async function withRoom<T>(ctx: Ctx, bytes: number, work: () => Promise<T
   }
 }
 
-/** Room that comes too late is given back, because nobody uses it. */
+/** Room that comes too late is given back, because no work follows. */
 async function inTime(ms: number, taking: ReturnType<typeof takeRoom>): ReturnType<typeof takeRoom> {
   let isLate = false
   taking.then(
