@@ -34,8 +34,9 @@ const ALONE = [
   'waiting',
 ].map((name) => `tests/${name}.test.ts`)
 
-/** What is published, installed into empty projects. `.ci/run` leaves these two projects out where nothing has changed that they test. */
-const PACKED = ['client-packages', 'agent-sdks', 'mcp-python'].map((name) => `tests/${name}.test.ts`)
+/** What is published, installed into empty projects. `.ci/run` leaves these projects out where its list of their files has not changed. */
+const PACKED = ['client-packages', 'agent-sdks'].map((name) => `tests/${name}.test.ts`)
+const DATABASES = ['own-database', 'backup', 'failover', 'pooler', 'upgrade'].map((name) => `tests/${name}.test.ts`)
 const POSTGRES_FILES = 'packages/local-postgres/**/*.test.ts'
 
 /** Tests of the parts, on a real PostgreSQL. They wait for it as much as they compute: one for each of two cores, where the default leaves one core out. */
@@ -90,13 +91,17 @@ export default defineConfig({
           ...SYSTEM,
           name: 'system',
           include: ['tests/**/*.test.ts', 'scripts/start.test.ts'],
-          exclude: [...configDefaults.exclude, ...ALONE, ...PACKED, 'tests/repository/**', 'tests/docker/**', 'tests/clients/**'],
+          exclude: [...configDefaults.exclude, ...ALONE, ...PACKED, ...DATABASES, 'tests/repository/**', 'tests/docker/**', 'tests/clients/**'],
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
       },
       {
         test: { ...SYSTEM, name: 'packed', include: PACKED, maxWorkers: 2, sequence: { groupOrder: 2 } },
+      },
+      {
+        // Servers and poolers of their own.
+        test: { ...SYSTEM, name: 'databases', include: DATABASES, maxWorkers: 2, sequence: { groupOrder: 2 } },
       },
       {
         // One file at a time.

@@ -37,6 +37,7 @@ Then it removes everything.
   LOG_LEVEL=info   the logs of API and worker between the lines; default: warn
 `
 
+/** Twice what it takes at most, for a machine that does something else as well. */
 const TIMEOUT_MS = 120_000
 /** What a shell reports for a program that Ctrl-C ended. */
 const INTERRUPTED_EXIT_CODE = 130

@@ -9,6 +9,9 @@ const PATIENCE_MS = 500
 /** The same for a call of the Agent tool with a task, whose sub-agent would begin without its brief. */
 const BRIEF_PATIENCE_MS = 1_500
 
+/** So long, in milliseconds, the last message of a turn waits for room after its session was answered: it comes only once. */
+const STORED_WITHIN_MS = 60_000
+
 /**
  * The HTTP hook of Claude Code. An error here must not break a session: an error, or 500 ms without an answer, is logged and answered with an empty
  * 200, which Claude Code reads as `{}`. Only an invalid or insufficient credential is refused as everywhere (401, 403), before the request is read:
@@ -53,7 +56,7 @@ export const claudeCodeHookEndpoint = endpoint({
 /** Of a hook, only the last message of a turn is stored. */
 async function takeWithRoom(ctx: Ctx, call: HookCall, isAwaited: () => boolean): ReturnType<typeof takeHookEvent> {
   if (call.lastAssistantMessage === null) return await takeHookEvent(ctx, call, isAwaited)
-  return await withRoom(ctx, Buffer.byteLength(call.lastAssistantMessage), () => takeHookEvent(ctx, call, isAwaited))
+  return await withRoom(ctx, Buffer.byteLength(call.lastAssistantMessage), () => takeHookEvent(ctx, call, isAwaited), STORED_WITHIN_MS)
 }
 
 /**

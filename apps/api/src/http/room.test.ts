@@ -20,10 +20,13 @@ it('ends in its own time where no connection is free, does nothing then, and giv
   const connections = ctx.db.sql.options.max
   const held = Array.from({ length: connections }, () => transaction(ctx.db, DEFAULT_PROJECT_ID, () => free.promise))
   const work = vi.fn()
-  await expect(withRoom(ctx, LIMIT / 2, work, 50)).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('Nothing has been stored') })
-  expect(work).not.toHaveBeenCalled()
-  free.resolve()
-  await Promise.all(held)
+  try {
+    await expect(withRoom(ctx, LIMIT / 2, work, 50)).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('Nothing has been stored') })
+    expect(work).not.toHaveBeenCalled()
+  } finally {
+    free.resolve()
+    await Promise.all(held)
+  }
   // It would not fit beside the half that came too late, which counts until stored bytes are looked up again.
   await expect.poll(() => withRoom(ctx, LIMIT - 10_000, async () => 'stored').catch(() => null), { timeout: 5_000 }).toBe('stored')
 })

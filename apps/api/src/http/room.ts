@@ -8,13 +8,14 @@ const TOO_LATE = 'The database did not answer in time. Nothing has been stored: 
  * Does work whose content has room in what its project and its run may store.
  *
  * @param bytes the length of the content
- * @param withinMs longest time to look for room; shorter than that of the work, which may wait for a result
+ * @param withinMs longest time to look for room; the work may have more, to wait for a result
  * @throws DomainError `quota_exceeded`, or `unavailable` for a look that takes too long
  * @throws Replay for a request without room that was answered before
  */
 export async function withRoom<T>(ctx: Ctx, bytes: number, work: () => Promise<T>, withinMs = LOOK_MS): Promise<T> {
+  const endsAtMs = performance.now() + withinMs
   const release = await inTime(withinMs, takeRoom(ctx, bytes)).catch(async (error: unknown) => {
-    if (error instanceof DomainError && error.code === 'quota_exceeded') await within(withinMs, replayIfAnswered(ctx), TOO_LATE)
+    if (error instanceof DomainError && error.code === 'quota_exceeded') await within(Math.max(0, endsAtMs - performance.now()), replayIfAnswered(ctx))
     throw error
   })
   try {

@@ -8,6 +8,9 @@ import { toggleTheme } from '../design/theme.ts'
 import { muster } from '../muster.ts'
 import { DESTINATIONS } from './navigation.ts'
 
+/** Below it the letters are there, in their order, but far from each other. */
+const SCORE_MIN = 0.1
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Goes to any screen, finds ended work by its words, and opens a subtask or task by its id. */
@@ -33,7 +36,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     { label: 'Switch between light and dark', icon: undefined, run: toggleTheme },
   ]
   const matching = sortBy(commands, ({ label }) => (id === '' ? 1 : defaultFilter(label, id)))
-  const episodes = id.length > 2 && !UUID.test(id) ? (found.data?.items ?? []).filter((item) => item.kind === 'episode') : []
+  // Those of earlier words would be opened by Enter.
+  const episodes = id.length > 2 && !UUID.test(id) && !found.isPlaceholderData ? (found.data?.items ?? []).filter((item) => item.kind === 'episode') : []
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
@@ -81,11 +85,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Those with a score above 0, the highest first; equal ones in their order. */
+/** Those with a score that counts, the highest first; equal ones in their order. */
 function sortBy<T>(items: readonly T[], score: (item: T) => number): T[] {
   return items
     .map((item) => ({ item, score: score(item) }))
-    .filter((scored) => scored.score > 0)
+    .filter((scored) => scored.score >= SCORE_MIN)
     .sort((one, other) => other.score - one.score)
     .map(({ item }) => item)
 }
