@@ -30,7 +30,8 @@ import { type GrowthWatch, startGrowthWatch } from './steady.ts'
 import { GRACE_SECONDS, type System } from './system.ts'
 
 const LINE_EVERY_MS = 5_000
-const DRAIN_MAX_MS = 120_000
+/** A receiver that failed several probes in a row is left alone for minutes (BREAKER), and its deliveries wait. */
+const DRAIN_MAX_MS = 300_000
 const CATCH_UP_MAX_MS = 30_000
 const CHECKS = [
   checkSubtasks,
