@@ -51,7 +51,8 @@ export async function addUpBytes({ sql }: Pick<Tx, 'sql'>): Promise<void> {
   await sql`select muster_add_up_bytes()`
 }
 
-/** Removes what runs have stored that have ended. */
+/** Removes what runs have stored that have ended, unless changes are being added up: both lock many of the same rows, in no order. */
 export async function forgetEndedRuns({ sql }: Pick<Tx, 'sql'>): Promise<void> {
-  await sql`select muster_forget_ended_runs()`
+  // The lock of muster_add_up_bytes.
+  await sql`select muster_forget_ended_runs() from (select pg_try_advisory_xact_lock(7300, 4) as is_free) as l where l.is_free`
 }
