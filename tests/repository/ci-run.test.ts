@@ -30,6 +30,7 @@ describe('.ci/run', () => {
 
   it.each([
     ['all is well', {}, '10 passed, 0 failed', 0],
+    ['chaos fails', { CHAOS_CODE: '1' }, '10 passed, 0 failed', 1],
     ['a check fails', { CHECK_CODE: '1' }, '10 passed, 0 failed', 1],
     ['a test fails', { TEST_CODE: '1', TEST_OUTPUT: '4 passed, 1 failed, 2 skipped' }, '9 passed, 1 failed, 2 skipped', 1],
     ['a test of the image fails', { DOCKER_CODE: '1', DOCKER_OUTPUT: '1 passed, 1 failed' }, '9 passed, 1 failed', 1],
@@ -77,7 +78,7 @@ describe('.ci/run', () => {
   }
 
   function run(ends: Record<string, string>, options: string[] = []) {
-    const codes = { CHECK_CODE: '0', TEST_CODE: '0', DOCKER_CODE: '0', CLIENTS_CODE: '0' }
+    const codes = { CHECK_CODE: '0', TEST_CODE: '0', DOCKER_CODE: '0', CLIENTS_CODE: '0', CHAOS_CODE: '0' }
     const well = { ...codes, TEST_OUTPUT: '5 passed, 0 failed', DOCKER_OUTPUT: '2 passed, 0 failed', CLIENTS_OUTPUT: '3 passed, 0 failed' }
     const { stdout, status } = spawnSync(join(root, '.ci/run'), options, { encoding: 'utf8', env: { ...process.env, ...well, ...ends } })
     return { lines: stdout.trimEnd().split('\n'), status }
