@@ -37,8 +37,7 @@ Then it removes everything.
   LOG_LEVEL=info   the logs of API and worker between the lines; default: warn
 `
 
-/** Twice what it takes at most, for a machine that does something else as well. */
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 55_000
 /** What a shell reports for a program that Ctrl-C ended. */
 const INTERRUPTED_EXIT_CODE = 130
 /** Lines of every start, which the demo does not show. */
