@@ -21,7 +21,6 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     queryKey: ['memory', 'palette', words],
     queryFn: ({ signal }) => muster.memory.search({ q: words, limit: 8 }, { signal }),
     enabled: words.trim().length > 2 && !UUID.test(words),
-    placeholderData: (previous) => previous,
   })
   const go = (path: string) => {
     onClose()
@@ -36,8 +35,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     { label: 'Switch between light and dark', icon: undefined, run: toggleTheme },
   ]
   const matching = sortBy(commands, ({ label }) => (id === '' ? 1 : defaultFilter(label, id)))
-  // Those of earlier words would be opened by Enter.
-  const episodes = id.length > 2 && !UUID.test(id) && !found.isPlaceholderData ? (found.data?.items ?? []).filter((item) => item.kind === 'episode') : []
+  const episodes = id.length > 2 && !UUID.test(id) ? (found.data?.items ?? []).filter((item) => item.kind === 'episode') : []
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
