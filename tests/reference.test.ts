@@ -65,6 +65,24 @@ describe('the reference', () => {
     })
   })
 
+  it('filters by what is typed before the document has come', async () => {
+    await reading({}, async (_context, open, page) => {
+      let answer: () => void = () => {}
+      const typed = new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      await page.route('**/openapi.json', async (route) => {
+        await typed
+        await route.continue()
+      })
+      await open('/docs?q=webhooks')
+      await page.getByRole('searchbox').fill('spawn timeout_seconds')
+      answer()
+      await page.getByText(/of \d+ operations and .* match “spawn timeout_seconds”/).waitFor()
+      expect(await page.locator('#createWebhook').count()).toBe(0)
+    })
+  })
+
   it('sends a call from the page by keyboard alone, and shows the answer', async () => {
     await reading({}, async (_context, open, page) => {
       await open('/docs#createSubtask')

@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Runner } from '@muster/runners'
 import { claimOne, type Harness, makeTask, readSubtaskRow, spawn, startHarness } from '@muster/testing'
-import { dispatchTask, steerSubtask } from '@muster/usecases'
+import { dispatchTask, KEPT, steerSubtask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ActiveRun } from './active-run.ts'
 import type { WorkerDeps } from './deps.ts'
@@ -108,6 +108,35 @@ describe('a run whose folder grows', () => {
       final_outcome: 'incomplete_blocked',
       error: expect.stringMatching(/^Its folder takes up \d{6} bytes or more, and may take up 100000 /),
     })
+  })
+})
+
+describe('a run that waits', () => {
+  let harness: Harness
+  beforeAll(async () => {
+    harness = await startHarness()
+  })
+  afterAll(() => harness.close())
+
+  it.each([
+    { what: 'keeps its folder', isLost: false, left: [`-${KEPT}`] },
+    { what: 'leaves no folder behind when it has lost its lease', isLost: true, left: [] },
+  ])('$what', async ({ isLost, left }) => {
+    const { id } = await spawn(harness.ctx)
+    const claimed = await claimOne(harness.ctx)
+    const runner: Runner = {
+      ...{ name: 'own', steerable: false, usesWorkspace: true, followsDefinitions: true },
+      async run({ workspace }) {
+        await writeFile(join(workspace, 'half.txt'), 'half of it')
+        if (isLost) run.applySignal(null)
+        return { kind: 'waiting', questionId: harness.deps.newId() }
+      },
+    }
+    const deps = { ...harness.deps, workerId: 'worker' } as unknown as WorkerDeps
+    const run = new ActiveRun(deps, claimed, runner, () => {})
+    await run.complete(new Settler(deps, new AbortController().signal))
+    const names = await readdir(join(harness.deps.settings.DATA_DIR, 'workspaces'))
+    expect(names.filter((name) => name.startsWith(id))).toEqual(left.map((end) => `${id}${end}`))
   })
 })
 

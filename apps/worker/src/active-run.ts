@@ -217,7 +217,8 @@ export class ActiveRun {
         delivered: (updateId) => this.#updates.delivered(updateId),
         acknowledge: (updateId) => this.#journal.acknowledge(updateId),
       })
-      isWaiting = outcome.kind === 'waiting'
+      // Another attempt, which may be on this machine, does not go on from what this one has left.
+      isWaiting = outcome.kind === 'waiting' && this.#stopReason() !== 'lease_lost'
       return outcome
     } finally {
       this.#folder = null

@@ -12,7 +12,7 @@ export interface RunFolder {
   note: string
   /**
    * Removes the folder of an attempt. That of a task stays, and that of the client. The folder of a run that waits becomes that of every later attempt,
-   * and the sweep of folders removes it after the subtask has ended.
+   * and the sweep of folders removes it after the subtask has ended, also if the wait was not stored because the lease had expired.
    */
   close(end: { isWaiting: boolean }): Promise<void>
 }

@@ -60,14 +60,16 @@ export async function checkEmptySystem(evidence: Evidence): Promise<void> {
   )
   const attempts = await admin<{ name: string; worker_id: string }[]>`
     select a.subtask_id || '-' || a.attempt as name, a.worker_id from attempts a join subtasks s on s.id = a.subtask_id where s.runner <> 'external'`
-  const waited = await admin<{ name: string }[]>`select distinct subtask_id || '-0' as name from attempts where outcome = 'waiting'`
-  const kept = new Set(waited.map(({ name }) => name))
+  // The folder of a run that waited, or whose wait came too late to be stored. Once the subtask has ended, the sweep of folders removes it.
+  const ended = await admin<{ name: string }[]>`
+    select id || '-0' as name from subtasks where completed_at is not null and continuation_body_id is null`
+  const swept = new Set(ended.map(({ name }) => name))
   const workerOf = new Map(attempts.map(({ name, worker_id }) => [name, worker_id]))
   findings.none(
-    'no workspace outlives its attempt, apart from those of workers that were killed and of runs that waited',
+    'no workspace outlives its attempt, apart from those of workers that were killed and of runs that were to wait',
     attempts.length,
-    // Those are removed within ten minutes, or when the next worker starts.
-    listWorkspaces(evidence).filter((name) => !kept.has(name) && (!workerOf.has(name) || !killed.has(workerOf.get(name) as string))),
+    // Those are removed by sweeps, which come every ten minutes.
+    listWorkspaces(evidence).filter((name) => !swept.has(name) && (!workerOf.has(name) || !killed.has(workerOf.get(name) as string))),
   )
   const bodies = await admin<{ id: string; is_orphan: boolean }[]>`
     select id, not exists (select from subtasks where result_body_id = b.id) and not exists (select from session_messages where body_id = b.id)

@@ -1,4 +1,4 @@
-import { StrictMode, useDeferredValue, useEffect, useState } from 'react'
+import { StrictMode, useDeferredValue, useEffect, useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
 import { createRoot } from 'react-dom/client'
 import { type ApiDocument, type Entry, entriesOf, matches } from './document.ts'
@@ -9,6 +9,8 @@ import { Prose } from './schema-tree.tsx'
 export async function showReference(): Promise<void> {
   const main = document.getElementById('main') as HTMLElement
   const root = createRoot(main)
+  // What was typed before this ran counts more.
+  if (filterField().value === '') filterField().value = new URLSearchParams(window.location.search).get('q') ?? ''
   const response = await fetch('/openapi.json').catch(() => undefined)
   if (response === undefined || !response.ok) {
     root.render(<p className="empty">The server did not answer with its document. Load this page again.</p>)
@@ -118,21 +120,8 @@ const idOf = (tag: string) => `tag-${tag.toLowerCase().replaceAll(' ', '-')}`
 
 /** What is typed into the filter of the page. It stands in the address, so that it can be shared. */
 function useFilter(): string {
-  // What was typed before this ran stands in the field already.
-  const [text, setText] = useState(() => filterField().value || (new URLSearchParams(window.location.search).get('q') ?? ''))
-  useEffect(() => {
-    const input = filterField()
-    const form = input.form as HTMLFormElement
-    if (input.value !== text) input.value = text
-    const onInput = () => setText(input.value)
-    const onSubmit = (event: Event) => event.preventDefault()
-    form.addEventListener('input', onInput)
-    form.addEventListener('submit', onSubmit)
-    return () => {
-      form.removeEventListener('input', onInput)
-      form.removeEventListener('submit', onSubmit)
-    }
-  }, [text])
+  // The field is of the page, and a person can type into it before and while this is rendered.
+  const text = useSyncExternalStore(onFilterInput, () => filterField().value)
   useEffect(() => {
     const address = new URL(window.location.href)
     if (text === '') address.searchParams.delete('q')
@@ -140,6 +129,17 @@ function useFilter(): string {
     window.history.replaceState(null, '', address)
   }, [text])
   return useDeferredValue(text.trim())
+}
+
+function onFilterInput(changed: () => void): () => void {
+  const form = filterField().form as HTMLFormElement
+  const onSubmit = (event: Event) => event.preventDefault()
+  form.addEventListener('input', changed)
+  form.addEventListener('submit', onSubmit)
+  return () => {
+    form.removeEventListener('input', changed)
+    form.removeEventListener('submit', onSubmit)
+  }
 }
 
 interface FoundGuide {

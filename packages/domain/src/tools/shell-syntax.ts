@@ -110,7 +110,13 @@ class ShellReader {
     for (const redirect of node.redirects) {
       if (redirect.type !== 'Redirect' || !redirect.operator.startsWith('&')) continue
       const later = node.args.filter(({ pos }) => pos > redirect.pos).map(argumentOf)
-      if (later.length > 0) this.#commands.push({ words: later, variables: [], files })
+      const variables: ShellVariable[] = []
+      for (const word of later) {
+        const variable = assignedBy(word)
+        if (variable === null) break
+        variables.push(variable)
+      }
+      if (later.length > 0) this.#commands.push({ words: later.slice(variables.length), variables, files })
     }
   }
 }
@@ -129,6 +135,9 @@ function ambiguityOf(node: SyntaxNode, source: string): string | null {
       return 'extended patterns are not the same to every shell'
     case 'TestCommand':
       return /[&|;<>()\n]/.test(source.slice(node.pos, node.end)) ? '[[…]] with operators is not the same to every shell; use [ … ]' : null
+    // Shells do not agree where such a delimiter ends, so they take other lines as the document.
+    case 'HereDoc':
+      return /[`$()\n]/.test(node.delimiter?.text ?? '') ? 'the delimiter of a here-document is not the same to every shell; use a plain word' : null
     case 'Assignment':
       return node.index !== undefined && /[&|;<>()\s]/.test(node.index.text) ? 'the index of an array could not be judged' : null
     case 'CommandExpansion':
@@ -149,6 +158,12 @@ function argumentOf(argument: CommandArgument): ShellWord {
   // `export A=b`: an argument to other shells.
   const value = argument.value.type === 'Word' ? wordOf(argument.value) : UNKNOWN_WORDS
   return { pieces: [`${argument.name}=`, ...value.pieces], splits: value.splits }
+}
+
+/** The variable that a word assigns if it stands before the name of a command; null for any other word. */
+function assignedBy({ pieces: [first, ...rest], splits }: ShellWord): ShellVariable | null {
+  const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(first ?? '') ?? []
+  return name === undefined || value === undefined ? null : { name, value: { pieces: [value, ...rest], splits } }
 }
 
 function filesOf(redirects: readonly Redirection[]): ShellWord[] {
