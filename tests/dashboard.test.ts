@@ -65,6 +65,7 @@ describe('through the page alone', () => {
     await heading('Now')
     const id = await spawn('Hold until a page has seen it.', 'hold')
     await page.getByRole('navigation').getByRole('link', { name: 'Now' }).click()
+    await page.getByRole('region', { name: 'By agent' }).getByText('1 of 10 running').waitFor()
     await page.getByRole('link', { name: 'Hold until a page has seen it.' }).first().click()
     await page.getByLabel('Say something to this run').fill('Look at the tests too.')
     await page.getByRole('button', { name: 'Send' }).click()
@@ -491,6 +492,23 @@ describe('access', () => {
 })
 
 describe('the focus', () => {
+  it('stays in a filter after Enter, which loses nothing that is typed while the list is read', async () => {
+    await open('/subtasks')
+    const filter = page.getByLabel('Agent', { exact: true })
+    await filter.click()
+    await page.keyboard.type('nobody')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('-else')
+    await page.waitForURL(/agent_id=nobody(&|$)/)
+    await page.getByText('No subtask').first().waitFor()
+    const focusedLabel = await page.evaluate('document.activeElement.ariaLabel')
+    expect([focusedLabel, await filter.inputValue()]).toEqual(['Agent', 'nobody-else'])
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/agent_id=nobody-else/)
+    await page.getByRole('navigation').getByRole('link', { name: 'Subtasks' }).click()
+    await expect.poll(() => filter.inputValue()).toBe('')
+  })
+
   it('goes to the heading of the next screen, back to the button of a dialog, and to the row beside one that is deleted', async () => {
     await open('/webhooks')
     for (const path of ['first-hook', 'second-hook']) {

@@ -64,6 +64,7 @@ import {
   judgeEvaluation,
   judgeSilence,
   linkTsgToTask,
+  listAgents,
   listApiKeys,
   listEvaluations,
   listMessages,
@@ -512,6 +513,7 @@ async function everything(): Promise<void> {
     await listSubtasks(ctx, { ...filter, limit: 20 })
     await listSubtasks(ctx, { ...filter, limit: 20, cursor })
   }
+  await listAgents(ctx, { limit: 20 })
   await listSteps(ctx, run.id, { limit: 20 })
   await listUpdates(ctx, run.id, { limit: 20 })
   for (const filter of [{}, { status: 'open' as const }, { session: 'session-1' }, { taskId: cursor }]) {

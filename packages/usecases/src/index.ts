@@ -144,6 +144,7 @@ export {
   getChangedSubtask,
   getSubtask,
   type ListedSubtask,
+  listAgents,
   listPrompts,
   listSteps,
   listSubtasks,

@@ -77,6 +77,7 @@ import { flagSubtaskQualityEndpoint } from './subtasks/flag-quality.ts'
 import { getSubtaskEndpoint } from './subtasks/get.ts'
 import { getSubtaskPayloadEndpoint } from './subtasks/get-payload.ts'
 import { listSubtasksEndpoint } from './subtasks/list.ts'
+import { listAgentsEndpoint } from './subtasks/list-agents.ts'
 import { listPromptsEndpoint } from './subtasks/list-prompts.ts'
 import { listStepsEndpoint } from './subtasks/list-steps.ts'
 import { listUpdatesEndpoint } from './subtasks/list-updates.ts'
@@ -126,6 +127,7 @@ import { listWorkersEndpoint } from './workers/list.ts'
 export const endpoints = (metrics: Registry): Endpoint[] => [
   createSubtaskEndpoint,
   listSubtasksEndpoint,
+  listAgentsEndpoint,
   getSubtaskEndpoint,
   streamSubtaskEventsEndpoint,
   listStepsEndpoint,

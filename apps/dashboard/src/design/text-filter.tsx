@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 interface TextFilterProps {
   label: string
@@ -13,10 +13,18 @@ interface TextFilterProps {
 /** A field that filters when a person leaves it or presses Enter, and keeps the focus then. A value that comes from elsewhere, such as a link, replaces what is typed. */
 export function TextFilter({ label, placeholder = label, value, type = 'text', className = '', onChange }: TextFilterProps) {
   const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
+  // A person may type on before the value that was applied comes back.
+  const applied = useRef(value)
+  useEffect(() => {
+    if (value === applied.current) return
+    applied.current = value
+    setTyped(value)
+  }, [value])
   const apply = () => {
     const next = typed.trim()
-    if (next !== value) onChange(next)
+    if (next === value) return
+    applied.current = next
+    onChange(next)
   }
   return (
     <input

@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the agents with work
+         * @description Those with subtasks that run or are pending, by name, with their limits.
+         */
+        get: operations["listAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/subtasks/{id}": {
         parameters: {
             query?: never;
@@ -2012,6 +2032,26 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Agent: {
+            agent_id: string;
+            /** Format: int64 */
+            running: number;
+            /**
+             * Format: int64
+             * @description Of those beyond `running_max`, 1,000 are counted.
+             */
+            pending: number;
+            /**
+             * Format: int64
+             * @description Subtasks that run at once.
+             */
+            running_max: number;
+            /**
+             * Format: int64
+             * @description Subtasks that may wait. Another one is refused with 429.
+             */
+            pending_max: number;
+        };
         AgentBudget: {
             /** @description For each day, in UTC */
             day?: components["schemas"]["BudgetAmounts"];
@@ -2022,6 +2062,10 @@ export interface components {
             pending?: number;
             running?: number;
             budget?: components["schemas"]["AgentBudget"];
+        };
+        AgentList: {
+            items: components["schemas"]["Agent"][];
+            next_cursor: string | null;
         };
         AgreementCase: {
             /**
@@ -6700,8 +6744,10 @@ export interface components {
     };
     pathItems: never;
 }
+export type Agent = components['schemas']['Agent'];
 export type AgentBudget = components['schemas']['AgentBudget'];
 export type AgentLimits = components['schemas']['AgentLimits'];
+export type AgentList = components['schemas']['AgentList'];
 export type AgreementCase = components['schemas']['AgreementCase'];
 export type AgreementCriterion = components['schemas']['AgreementCriterion'];
 export type AgreementGroup = components['schemas']['AgreementGroup'];
@@ -7130,6 +7176,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Subtask"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAgents: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before (null on the last), from the same path with the same filters. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of agents. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentList"];
                 };
             };
             default: components["responses"]["Problem"];

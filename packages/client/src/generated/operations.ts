@@ -5,6 +5,7 @@ import type { operations } from './openapi.ts'
 export const OPERATIONS = {
   listSubtasks: 'GET /subtasks',
   createSubtask: 'POST /subtasks',
+  listAgents: 'GET /agents',
   getSubtask: 'GET /subtasks/{id}',
   cancelSubtask: 'DELETE /subtasks/{id}',
   streamSubtaskEvents: 'GET /subtasks/{id}/events',

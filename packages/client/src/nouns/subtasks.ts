@@ -11,6 +11,8 @@ export class Subtasks extends Noun {
   get = (id: string, query?: QueryOf<'getSubtask'>, options?: CallOptions) =>
     this.call('getSubtask', { path: { id }, ...(query === undefined ? {} : { query }) }, options)
   list = (query?: QueryOf<'listSubtasks'>, options?: CallOptions) => this.pages('listSubtasks', undefined, query, options)
+  /** The agents with subtasks that run or are pending, and their limits. */
+  agents = (query?: QueryOf<'listAgents'>, options?: CallOptions) => this.pages('listAgents', undefined, query, options)
   /** Asks for its end. A pending subtask is cancelled at once, a running one as soon as its worker stops it. */
   cancel = (id: string, options?: CallOptions) => this.call('cancelSubtask', { path: { id } }, options)
   /** Sends an update to the run. */

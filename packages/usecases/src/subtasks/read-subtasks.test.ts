@@ -1,6 +1,6 @@
 import { claimOne, completed, type Harness, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { getSubtask, listSubtasks } from '../index.ts'
+import { getSubtask, listAgents, listSubtasks } from '../index.ts'
 
 let harness: Harness
 
@@ -111,5 +111,35 @@ describe('a list of every status', () => {
       cursor = page.nextCursor ?? undefined
     } while (cursor !== undefined)
     expect(seen).toEqual(ids)
+  })
+})
+
+describe('the agents with work', () => {
+  let own: Harness
+  beforeAll(async () => {
+    own = await startHarness({ settings: { SUBTASK_MAX_CONCURRENT: '2', SUBTASK_MAX_PENDING: '4' } })
+    const settings = { limits: { running_per_agent: 3, agents: { writer: { running: 1, pending: 9 } } } }
+    await own.admin`update projects set settings = ${own.admin.json(settings)} where id = ${own.ctx.actor.projectId}`
+    await spawn(own.ctx, { agentId: 'finished' })
+    await settleOne(own.ctx, await claimOne(own.ctx))
+    for (const agentId of ['writer', 'writer', 'writer']) await spawn(own.ctx, { agentId })
+    await claimOne(own.ctx)
+    await spawn(own.ctx, { agentId: 'coder' })
+  })
+  afterAll(() => own.close())
+
+  it('are those whose subtasks run or are pending, by name, page by page, with their limits', async () => {
+    const coder = { agentId: 'coder', running: 0, pending: 1, runningMax: 3, pendingMax: 4 }
+    const writer = { agentId: 'writer', running: 1, pending: 2, runningMax: 1, pendingMax: 9 }
+    expect(await listAgents(own.ctx, { limit: 10 })).toEqual({ items: [coder, writer], nextCursor: null })
+    expect(await listAgents(own.ctx, { limit: 1 })).toEqual({ items: [coder], nextCursor: 'coder' })
+    expect(await listAgents(own.ctx, { limit: 1, cursor: 'coder' })).toEqual({ items: [writer], nextCursor: null })
+  })
+
+  it('of a key of one agent are that one, and a sub-agent sees none', async () => {
+    expect((await listAgents(own.as({ ...own.ctx.actor, agentId: 'writer' }), { limit: 10 })).items.map(({ agentId }) => agentId)).toEqual(['writer'])
+    expect((await listAgents(own.as({ ...own.ctx.actor, agentId: 'finished' }), { limit: 10 })).items).toEqual([])
+    const lineage = { subtaskId: 's', taskId: null, sessionId: 'subtask-s', depth: 1 as const }
+    await expect(listAgents(own.as({ ...own.ctx.actor, lineage }), { limit: 10 })).rejects.toMatchObject({ code: 'forbidden' })
   })
 })

@@ -1,5 +1,15 @@
-import { bodies, type Database, readOnce, type Step, steps, subtasks, type Update, updates, versions } from '@muster/db'
-import { isTerminal, notFound, ownSubjectId, requireFound, requireOwnSubtask, requireScope, type Subtask, type SubtaskStatus } from '@muster/domain'
+import { bodies, type Database, lanes, readOnce, type Step, steps, subtasks, type Update, updates, versions } from '@muster/db'
+import {
+  isTerminal,
+  notFound,
+  ownSubjectId,
+  requireController,
+  requireFound,
+  requireOwnSubtask,
+  requireScope,
+  type Subtask,
+  type SubtaskStatus,
+} from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
 import { type Ctx, reading } from '../core/ctx.ts'
 import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
@@ -116,6 +126,19 @@ export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<
     })
   })
   return page(items, query.limit, (last) => last.id)
+}
+
+/**
+ * The agents with subtasks that run or are pending, by name, with their limits. A key of one agent sees that agent alone.
+ *
+ * @throws DomainError `forbidden` for the credential of a sub-agent
+ */
+export async function listAgents(ctx: Ctx, query: { limit: number; cursor?: string | undefined }): Promise<Page<lanes.Lane>> {
+  requireScope(ctx.actor, 'subtasks:read')
+  requireController(ctx.actor)
+  const wanted = { after: query.cursor ?? '', agentId: ctx.actor.agentId ?? null, limit: query.limit + 1 }
+  const items = await reading(ctx, (tx) => lanes.listLanes(tx, ctx.actor.projectId, wanted, lanes.laneDefaults(ctx.settings)))
+  return page(items, query.limit, (last) => last.agentId)
 }
 
 /** The transcript, oldest first. */

@@ -1,4 +1,4 @@
-import type { Schedule, Subtask } from '@muster/client'
+import type { Agent, Schedule, Subtask } from '@muster/client'
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { curlLine, Empty } from '../../design/empty.tsx'
@@ -38,6 +38,11 @@ const slotsQuery = queryOptions({
 })
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0)
 
+const agentsQuery = queryOptions({
+  queryKey: keys.list('subtask', 'agents'),
+  queryFn: () => muster.call('listAgents', { query: { limit: READ } }),
+})
+
 /** What happens now: what needs a person first, then what runs, waits, fails and comes next. */
 export function Now() {
   const running = useQuery(subtasksOfStatusQuery('running', READ))
@@ -47,6 +52,7 @@ export function Now() {
   const completed = useQuery(subtasksOfStatusQuery('completed', SHOWN))
   const due = useQuery(dueQuery)
   const slots = useQuery(slotsQuery)
+  const agents = useQuery(agentsQuery)
   const isEmpty = [running, waiting, pending, failed, completed].every(({ data }) => data?.items.length === 0)
   return (
     <Page title="Now" actions={<NewSubtaskLink />}>
@@ -63,9 +69,7 @@ export function Now() {
         <div className="flow">
           <Overview title="Running" status="running" query={running} />
           <Overview title="Waiting" status="waiting" query={waiting} />
-          <Loaded query={pending}>
-            {({ items }) => (items.length === 0 ? null : <PendingByAgent subtasks={items} running={running.data?.items ?? []} />)}
-          </Loaded>
+          <Loaded query={agents}>{({ items }) => (items.length === 0 ? null : <AgentsWithWork agents={items} />)}</Loaded>
           <Overview title="Failed lately" status="failed" query={failed} />
           <Overview title="Completed lately" status="completed" query={completed} />
           <Loaded query={due}>{(schedules) => (schedules.length === 0 ? null : <DueNext schedules={schedules} />)}</Loaded>
@@ -145,20 +149,18 @@ function Overview({ title, status, query }: { title: string; status: Subtask['st
   )
 }
 
-function PendingByAgent({ subtasks, running }: { subtasks: Subtask[]; running: Subtask[] }) {
-  const agents = Map.groupBy(subtasks, ({ agent_id }) => agent_id)
+function AgentsWithWork({ agents }: { agents: readonly Agent[] }) {
   return (
-    <Panel title="Pending by agent" count={subtasks.length} isFlush>
+    <Panel title="By agent" count={agents.length} isFlush>
       <ul className="list">
-        {[...agents].map(([agent, waiting]) => (
-          <li key={agent}>
-            <Link className="title" to="/subtasks" search={{ agent_id: agent, status: 'pending' }}>
-              {agent}
+        {agents.map(({ agent_id, running, running_max, pending, pending_max }) => (
+          <li key={agent_id}>
+            <Link className="title" to="/subtasks" search={{ agent_id }}>
+              {agent_id}
             </Link>
             <span className="meta">
-              {waiting.length} pending, {running.filter(({ agent_id }) => agent_id === agent).length} running
+              {running} of {running_max} running, {pending} of {pending_max} pending
             </span>
-            <Time at={waiting.at(-1)?.created_at ?? null} />
           </li>
         ))}
       </ul>

@@ -56,6 +56,10 @@ class AsyncSubtasks(AsyncNoun):
             {"status": status, "parent_session_id": parent_session_id, "agent_id": agent_id, "task_id": task_id, "schedule_id": schedule_id, "subagent": subagent, "limit": limit},
         )
 
+    def agents(self, *, limit: int | None = None) -> AsyncList[m.Agent]:
+        """The agents with subtasks that run or are pending, and their limits."""
+        return self._list("listAgents", m.Agent, {}, {"limit": limit})
+
     async def cancel(self, id: str) -> m.Subtask:
         """Asks for its end."""
         return await self._call("cancelSubtask", m.Subtask, path={"id": id})

@@ -57,6 +57,10 @@ class Subtasks(Noun):
             {"status": status, "parent_session_id": parent_session_id, "agent_id": agent_id, "task_id": task_id, "schedule_id": schedule_id, "subagent": subagent, "limit": limit},
         )
 
+    def agents(self, *, limit: int | None = None) -> List[m.Agent]:
+        """The agents with subtasks that run or are pending, and their limits."""
+        return self._list("listAgents", m.Agent, {}, {"limit": limit})
+
     def cancel(self, id: str) -> m.Subtask:
         """Asks for its end."""
         return self._call("cancelSubtask", m.Subtask, path={"id": id})

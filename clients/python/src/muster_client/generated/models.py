@@ -1,8 +1,36 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 5da2c2e17de1607a.
+# Of schemas ee9cea6d175e7db4.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
+
+
+class Agent(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    agent_id: str
+    running: int
+    pending: int
+    """
+    Of those beyond `running_max`, 1,000 are counted.
+    """
+    running_max: int
+    """
+    Subtasks that run at once.
+    """
+    pending_max: int
+    """
+    Subtasks that may wait. Another one is refused with 429.
+    """
+
+
+class AgentList(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    items: list[Agent]
+    next_cursor: str | None
 
 
 class AgreementCriterion(BaseModel):

@@ -4,6 +4,7 @@
 OPERATIONS: dict[str, tuple[str, str, str]] = {
     "listSubtasks": ("GET", "/subtasks", "application/json"),
     "createSubtask": ("POST", "/subtasks", "application/json"),
+    "listAgents": ("GET", "/agents", "application/json"),
     "getSubtask": ("GET", "/subtasks/{id}", "application/json"),
     "cancelSubtask": ("DELETE", "/subtasks/{id}", "application/json"),
     "streamSubtaskEvents": ("GET", "/subtasks/{id}/events", "application/json"),

@@ -124,6 +124,56 @@ export async function findWaitingProjects(tx: Pick<Tx, 'sql'>): Promise<string[]
   return rows.map((row) => row.project_id)
 }
 
+/** An agent of a project with subtasks that run or are pending, and its limits. */
+export interface Lane {
+  agentId: string
+  running: number
+  /** Those that hold a permit, and of the others at most `PENDING_COUNTED`. */
+  pending: number
+  runningMax: number
+  pendingMax: number
+}
+
+/** So that a reader does not pay for the length of a queue. */
+const PENDING_COUNTED = 1_000
+
+/**
+ * The lanes with subtasks that run or are pending, by the names of their agents, from the one after `after`. Two looks into an index for each lane.
+ *
+ * @param agentId the only agent, or null for all of them
+ */
+export async function listLanes(
+  tx: Tx,
+  projectId: string,
+  { after, agentId, limit }: { after: string; agentId: string | null; limit: number },
+  defaults: LaneDefaults,
+): Promise<Lane[]> {
+  const { sql } = tx
+  const next = (name: string | Fragment) => sql`least(
+    (select agent_id from subtasks where project_id = ${projectId} and slot and agent_id > ${name} order by agent_id limit 1),
+    (select agent_id from subtasks where project_id = ${projectId} and status = 'pending' and not slot and agent_id > ${name} order by agent_id limit 1))`
+  return await sql<Lane[]>`
+    with recursive lane as (
+      select 1 as nth, ${agentId === null ? next(sql`${after}::text`) : sql`${agentId}::text`} as agent_id
+      union all
+      select nth + 1, ${agentId === null ? next(sql`lane.agent_id`) : sql`null::text`} from lane where agent_id is not null and nth < ${limit}
+    )
+    select l.agent_id as "agentId", held.running, held.pending + unheld.pending as pending,
+      ${agentLimit(sql, 'running', sql`l.agent_id`, defaults)} as "runningMax", ${agentLimit(sql, 'pending', sql`l.agent_id`, defaults)} as "pendingMax"
+    from lane l left join projects p on p.id = ${projectId}
+    cross join lateral (
+      select count(*) filter (where status = 'running')::int as running, count(*) filter (where status = 'pending')::int as pending
+      from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.slot
+    ) held
+    cross join lateral (
+      select count(*)::int as pending from (
+        select from subtasks s where s.project_id = ${projectId} and s.agent_id = l.agent_id and s.status = 'pending' and not s.slot limit ${PENDING_COUNTED}
+      ) counted
+    ) unheld
+    where l.agent_id is not null and held.running + held.pending + unheld.pending > 0
+    order by l.nth`
+}
+
 /** Agents of a project with a waiting subtask and a free permit. One look into the index for each agent that waits. */
 export async function findUnderusedLanes(tx: Tx, projectId: string, defaults: LaneDefaults): Promise<string[]> {
   const rows = await tx.sql<{ agent_id: string }[]>`
