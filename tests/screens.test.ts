@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildDashboard } from '../scripts/system/dashboard.ts'
@@ -9,8 +10,10 @@ import { findKeyboardProblems } from './harness/keyboard.ts'
 import { fillShowcase, type Showcase } from './harness/showcase.ts'
 import { type System, startSystem } from './harness/system.ts'
 
-/** `npm run screenshots` sets it: where to leave a picture of each screen. */
+/** Where to leave a picture of each screen. Those of the documents: `SCREENSHOTS=docs/images npm test -- tests/screens.test.ts`. */
 const PICTURES = process.env.SCREENSHOTS
+/** Screens that are made for phones. Of the others, a picture of that width says little. */
+const ON_PHONES = ['now', 'questions']
 const WIDTHS = [1440, 390] as const
 const THEMES = ['light', 'dark'] as const
 
@@ -25,11 +28,15 @@ let errors: string[]
 beforeAll(async () => {
   await buildDashboard(() => {})
   browser = await openBrowser()
+  const COMMAND_RUNNERS = JSON.stringify({ assistant: { argv: [process.execPath, fileURLToPath(new URL('./programs/act.mjs', import.meta.url))] } })
   system = await startSystem({
-    env: { SUBTASK_MAX_CONCURRENT: '20', SUBTASK_MAX_PENDING: '50', OUTBOUND_ALLOW: '127.0.0.1', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` },
+    env: {
+      ...{ SUBTASK_MAX_CONCURRENT: '20', SUBTASK_MAX_PENDING: '50', OUTBOUND_ALLOW: '127.0.0.1', COMMAND_RUNNERS, DEFAULT_RUNNER: 'assistant' },
+      SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`,
+    },
   })
   showcase = await fillShowcase(system)
-  promptedId = (await system.client.spawn({ task: 'Count the open questions of the team, and report.', runner: 'act' })).id
+  promptedId = (await system.client.spawn({ task: 'Count the open questions of the team, and report.', runner: 'assistant' })).id
   await system.client.ended(promptedId)
   const context = await browser.newContext({ reducedMotion: 'reduce' })
   ;({ page, errors } = await openPage(context))
@@ -40,6 +47,16 @@ afterAll(async () => {
   await showcase?.close()
   await system?.close()
 })
+
+/** Leaves a picture as WebP, a third of the size of a PNG, which the browser takes only by its own protocol. */
+async function takePicture(folder: string, name: string, colorScheme: string, width: number): Promise<void> {
+  const isPhone = width < WIDTHS[0]
+  if (isPhone && !ON_PHONES.includes(name)) return
+  const session = await page.context().newCDPSession(page)
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 80 })
+  await session.detach()
+  await writeFile(join(folder, `${name}-${colorScheme}${isPhone ? '-phone' : ''}.webp`), Buffer.from(data, 'base64'))
+}
 
 /** Each screen with something that it shows of the showcase. */
 const SCREENS: [name: string, path: () => string, shows: string | RegExp][] = [
@@ -85,7 +102,7 @@ it.each(SCREENS)('%s shows its content, fits both widths, is walked with the Tab
       await page.emulateMedia({ colorScheme })
       const found = await findAccessibilityProblems(page)
       if (found.length > 0) problems[`${colorScheme} ${width}`] = found
-      if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}-${width}.png`) })
+      if (PICTURES !== undefined) await takePicture(PICTURES, name, colorScheme, width)
     }
   }
   await page.setViewportSize({ width: WIDTHS[0], height: 900 })

@@ -21,6 +21,7 @@ const GROUPS: readonly { label: string; names: readonly string[] }[] = [
     label: 'Operations',
     names: [
       'dashboard',
+      'screens',
       'operations',
       'backup',
       'storage',

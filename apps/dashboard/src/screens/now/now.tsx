@@ -159,7 +159,7 @@ function AgentsWithWork({ agents }: { agents: readonly Agent[] }) {
               {agent_id}
             </Link>
             <span className="meta">
-              {running} of {running_max} running, {pending} of {pending_max} pending
+              {running} of {running_max} running{pending > 0 && `, ${pending} of ${pending_max} pending`}
             </span>
           </li>
         ))}
