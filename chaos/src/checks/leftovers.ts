@@ -68,7 +68,7 @@ export async function checkEmptySystem(evidence: Evidence): Promise<void> {
   findings.none(
     'no workspace outlives its attempt, apart from those of workers that were killed and of runs that were to wait',
     attempts.length,
-    // Those are removed by sweeps, which come every ten minutes.
+    // Those are removed by maintenance, every ten minutes.
     listWorkspaces(evidence).filter((name) => !swept.has(name) && (!workerOf.has(name) || !killed.has(workerOf.get(name) as string))),
   )
   const bodies = await admin<{ id: string; is_orphan: boolean }[]>`
