@@ -497,8 +497,17 @@ describe('the focus', () => {
     const filter = page.getByLabel('Agent', { exact: true })
     await filter.click()
     await page.keyboard.type('nobody')
+    let answer: () => void = () => {}
+    const typed = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(/\/subtasks\?.*agent_id=nobody/, async (route) => {
+      await typed
+      await route.continue()
+    })
     await page.keyboard.press('Enter')
     await page.keyboard.type('-else')
+    answer()
     await page.waitForURL(/agent_id=nobody(&|$)/)
     await page.getByText('No subtask').first().waitFor()
     const focusedLabel = await page.evaluate('document.activeElement.ariaLabel')
@@ -507,6 +516,7 @@ describe('the focus', () => {
     await page.waitForURL(/agent_id=nobody-else/)
     await page.getByRole('navigation').getByRole('link', { name: 'Subtasks' }).click()
     await expect.poll(() => filter.inputValue()).toBe('')
+    await page.unroute(/\/subtasks\?.*agent_id=nobody/)
   })
 
   it('goes to the heading of the next screen, back to the button of a dialog, and to the row beside one that is deleted', async () => {

@@ -119,9 +119,10 @@ describe('a run that waits', () => {
   afterAll(() => harness.close())
 
   it.each([
-    { what: 'keeps its folder', isLost: false, left: [`-${KEPT}`] },
-    { what: 'leaves no folder behind when it has lost its lease', isLost: true, left: [] },
-  ])('$what', async ({ isLost, left }) => {
+    { what: 'for an answer keeps its folder', isBudget: false, isLost: false, left: [`-${KEPT}`] },
+    { what: 'for a higher budget keeps its folder', isBudget: true, isLost: false, left: [`-${KEPT}`] },
+    { what: 'leaves no folder behind when it has lost its lease', isBudget: false, isLost: true, left: [] },
+  ])('$what', async ({ isBudget, isLost, left }) => {
     const { id } = await spawn(harness.ctx)
     const claimed = await claimOne(harness.ctx)
     const runner: Runner = {
@@ -129,7 +130,7 @@ describe('a run that waits', () => {
       async run({ workspace }) {
         await writeFile(join(workspace, 'half.txt'), 'half of it')
         if (isLost) run.applySignal(null)
-        return { kind: 'waiting', questionId: harness.deps.newId() }
+        return isBudget ? { kind: 'budget_exceeded', error: 'It has no tokens left.' } : { kind: 'waiting', questionId: harness.deps.newId() }
       },
     }
     const deps = { ...harness.deps, workerId: 'worker' } as unknown as WorkerDeps

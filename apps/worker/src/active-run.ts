@@ -190,7 +190,7 @@ export class ActiveRun {
     const folder = this.#runner.usesWorkspace ? await openRunFolder(this.#deps, claimed, prompt) : unusedFolder(this.#deps, claimed, prompt)
     // That of a client is the client's.
     if (this.#runner.usesWorkspace && !folder.isClients) this.#folder = new FolderQuota(this.#deps, folder.path)
-    let isWaiting = false
+    let goesOn = false
     try {
       const outcome = await this.#runner.run({
         brief: { ...briefOf(claimed, prompt, folder.note), ask: await this.#askRules(prompt) },
@@ -217,13 +217,20 @@ export class ActiveRun {
         delivered: (updateId) => this.#updates.delivered(updateId),
         acknowledge: (updateId) => this.#journal.acknowledge(updateId),
       })
-      // Another attempt, which may be on this machine, does not go on from what this one has left.
-      isWaiting = outcome.kind === 'waiting' && this.#stopReason() !== 'lease_lost'
+      goesOn = this.#mayGoOn(outcome)
       return outcome
     } finally {
       this.#folder = null
-      await folder.close({ isWaiting })
+      await folder.close({ goesOn })
     }
+  }
+
+  /** Whether a later attempt may go on from what this one leaves: after an answer, or with a budget that was raised. */
+  #mayGoOn(outcome: RunOutcome): boolean {
+    const reason = this.#stopReason()
+    // Another attempt has begun anew.
+    if (reason === 'lease_lost') return false
+    return ['waiting', 'budget_exceeded'].includes(toAttemptEnd(outcome, reason).kind)
   }
 
   /** The uses of tools that are asked about first, where the runner can do that. */

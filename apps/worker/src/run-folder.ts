@@ -11,10 +11,10 @@ export interface RunFolder {
   /** What the prompt says of it; empty for a run without a task. */
   note: string
   /**
-   * Removes the folder of an attempt. That of a task stays, and that of the client. The folder of a run that waits becomes that of every later attempt,
-   * and the sweep of folders removes it after the subtask has ended, also if the wait was not stored because the lease had expired.
+   * Removes the folder of an attempt. That of a task stays, and that of the client. The folder of a run that may go on becomes that of every later
+   * attempt, and the sweep of folders removes it after the subtask has ended, also if no attempt went on.
    */
-  close(end: { isWaiting: boolean }): Promise<void>
+  close(end: { goesOn: boolean }): Promise<void>
 }
 
 /**
@@ -30,9 +30,9 @@ export async function openRunFolder(deps: WorkerDeps, run: ClaimedRun, prompt: R
     path,
     isClients: clientFolder !== null,
     note: prompt.runsTask ? `\n\n${renderRunFolder(prompt.clientCwd, clientFolder !== null)}` : '',
-    async close({ isWaiting }) {
+    async close({ goesOn }) {
       if (prompt.runsTask || prompt.hasWaited) return
-      if (isWaiting) await keepWorkspace(deps, path, run.id)
+      if (goesOn) await keepWorkspace(deps, path, run.id)
       else await removeWorkspace(deps, path)
     },
   }

@@ -62,7 +62,8 @@ export async function checkEmptySystem(evidence: Evidence): Promise<void> {
     select a.subtask_id || '-' || a.attempt as name, a.worker_id from attempts a join subtasks s on s.id = a.subtask_id where s.runner <> 'external'`
   // The folder of a run that waited, or whose wait came too late to be stored. Once the subtask has ended, the sweep of folders removes it.
   const ended = await admin<{ name: string }[]>`
-    select id || '-0' as name from subtasks where completed_at is not null and continuation_body_id is null`
+    select id || '-0' as name from subtasks s where completed_at is not null and continuation_body_id is null
+      and (final_outcome = 'budget_exceeded' or exists (select from questions where subtask_id = s.id))`
   const swept = new Set(ended.map(({ name }) => name))
   const workerOf = new Map(attempts.map(({ name, worker_id }) => [name, worker_id]))
   findings.none(

@@ -514,6 +514,7 @@ async function everything(): Promise<void> {
     await listSubtasks(ctx, { ...filter, limit: 20, cursor })
   }
   await listAgents(ctx, { limit: 20 })
+  await listAgents({ ...ctx, actor: { ...ctx.actor, agentId: 'default' } }, { limit: 20 })
   await listSteps(ctx, run.id, { limit: 20 })
   await listUpdates(ctx, run.id, { limit: 20 })
   for (const filter of [{}, { status: 'open' as const }, { session: 'session-1' }, { taskId: cursor }]) {

@@ -77,7 +77,7 @@ export function queryNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) 
 /** `?limit&cursor` of every list. */
 export const pageQuery = {
   limit: queryNumber(1, 200).default(50).describe('How many items at most.'),
-  cursor: text(512).optional().describe('`next_cursor` of the page before (null on the last), from the same path with the same filters.'),
+  cursor: text(1_024).optional().describe('`next_cursor` of the page before (null on the last), from the same path with the same filters.'),
 }
 
 /** Millionths of a US dollar to dollars, as the wire has them. */

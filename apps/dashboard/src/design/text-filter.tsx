@@ -22,7 +22,8 @@ export function TextFilter({ label, placeholder = label, value, type = 'text', c
   }, [value])
   const apply = () => {
     const next = typed.trim()
-    if (next === value) return
+    setTyped(next)
+    if (next === applied.current) return
     applied.current = next
     onChange(next)
   }

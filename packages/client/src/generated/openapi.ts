@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * List the agents with work
-         * @description Those with subtasks that run or are pending, by name, with their limits.
+         * @description Those with subtasks that run or are pending, by name, with their limits. A key of one agent sees that agent alone.
          */
         get: operations["listAgents"];
         put?: never;
@@ -2038,17 +2038,17 @@ export interface components {
             running: number;
             /**
              * Format: int64
-             * @description Of those beyond `running_max`, 1,000 are counted.
+             * @description Of those without a permit, at most 1,000 are counted.
              */
             pending: number;
             /**
              * Format: int64
-             * @description Subtasks that run at once.
+             * @description Subtasks that may run at once, if the limit of the project allows it.
              */
             running_max: number;
             /**
              * Format: int64
-             * @description Subtasks that may wait. Another one is refused with 429.
+             * @description Subtasks that may be pending, likewise.
              */
             pending_max: number;
         };

@@ -1,4 +1,4 @@
-import { knownWord, type ShellCommand, type ShellWord, textOf, UNKNOWN_WORD, UNKNOWN_WORDS } from './shell-syntax.ts'
+import { assignedBy, knownWord, type ShellCommand, type ShellWord, textOf, UNKNOWN_WORD, UNKNOWN_WORDS } from './shell-syntax.ts'
 
 /** What a command starts further. */
 export interface Launched {
@@ -144,7 +144,6 @@ const SED_RUNS = /(?:^|[\s;{}\d$!]|[^A-Za-z\d\s][gpmiMI\d]*)e[gpmiMI\dw]*(?:$|[\
 /** Commands of the shell that change what later ones mean, or run what is not in the text. */
 const UNJUDGED = new Set('. source alias let enable bind fc complete compgen at batch'.split(' '))
 
-const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/
 const ASSIGNING = new Set(['export', 'declare', 'typeset', 'local', 'readonly', 'env', 'sudo', 'doas', 'cross-env'])
 /** Variables whose value is a command. */
 const COMMAND_VARIABLE =
@@ -209,10 +208,8 @@ export function launchedBy(command: ShellCommand): Launched {
   const texts = args.map(textOf)
   if (ASSIGNING.has(program)) {
     for (const arg of args) {
-      const assigned = ASSIGNMENT.exec(typeof arg.pieces[0] === 'string' ? arg.pieces[0] : '')
-      if (assigned === null) continue
-      const [first, ...rest] = arg.pieces as [string, ...(string | null)[]]
-      setVariable(assigned[1] as string, { pieces: [first.slice(assigned[0].length), ...rest], splits: arg.splits })
+      const assigned = assignedBy(arg)
+      if (assigned !== null) setVariable(assigned.name, assigned.value)
     }
   }
   if (UNJUDGED.has(program) && (program !== 'alias' || args.length > 0)) refuse(`${program} runs what is not in the command`)
@@ -289,7 +286,7 @@ function findCommand(launcher: Launcher, args: readonly ShellWord[]): { words: r
     }
   }
   at += launcher.operands ?? 0
-  if (launcher.assignments) while (at < args.length && typeof args[at]?.pieces[0] === 'string' && ASSIGNMENT.test(args[at]?.pieces[0] ?? '')) at += 1
+  if (launcher.assignments) while (at < args.length && assignedBy(args[at] as ShellWord) !== null) at += 1
   return { words: args.slice(at), isSure, options }
 }
 

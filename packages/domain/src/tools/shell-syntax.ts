@@ -135,9 +135,12 @@ function ambiguityOf(node: SyntaxNode, source: string): string | null {
       return 'extended patterns are not the same to every shell'
     case 'TestCommand':
       return /[&|;<>()\n]/.test(source.slice(node.pos, node.end)) ? '[[…]] with operators is not the same to every shell; use [ … ]' : null
-    // Shells do not agree where such a delimiter ends, so they take other lines as the document.
-    case 'HereDoc':
-      return /[`$()\n]/.test(node.delimiter?.text ?? '') ? 'the delimiter of a here-document is not the same to every shell; use a plain word' : null
+    // Where shells do not agree on its end, one of them runs lines that are text to the other.
+    case 'HereDoc': {
+      const { delimiter, closing } = node
+      const isPlain = !/[`$()\n]/.test(delimiter?.text ?? '') && closing !== undefined && source.slice(closing.pos, closing.end) === delimiter?.value
+      return isPlain ? null : 'a here-document ends elsewhere to other shells; close it with its plain delimiter on a line of its own'
+    }
     case 'Assignment':
       return node.index !== undefined && /[&|;<>()\s]/.test(node.index.text) ? 'the index of an array could not be judged' : null
     case 'CommandExpansion':
@@ -160,9 +163,9 @@ function argumentOf(argument: CommandArgument): ShellWord {
   return { pieces: [`${argument.name}=`, ...value.pieces], splits: value.splits }
 }
 
-/** The variable that a word assigns if it stands before the name of a command; null for any other word. */
-function assignedBy({ pieces: [first, ...rest], splits }: ShellWord): ShellVariable | null {
-  const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(first ?? '') ?? []
+/** The variable that a word assigns where assignments may stand; null for any other word. */
+export function assignedBy({ pieces: [first, ...rest], splits }: ShellWord): { name: string; value: ShellWord } | null {
+  const [, name, value] = /^([A-Za-z_]\w*)\+?=(.*)$/s.exec(first ?? '') ?? []
   return name === undefined || value === undefined ? null : { name, value: { pieces: [value, ...rest], splits } }
 }
 

@@ -9,10 +9,11 @@ import {
   requireScope,
   type Subtask,
   type SubtaskStatus,
+  unstorableReason,
 } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
 import { type Ctx, reading } from '../core/ctx.ts'
-import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
+import { cursorInvalid, idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
 export async function getSubtask(ctx: Ctx, id: string): Promise<Subtask> {
@@ -136,6 +137,7 @@ export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<
 export async function listAgents(ctx: Ctx, query: { limit: number; cursor?: string | undefined }): Promise<Page<lanes.Lane>> {
   requireScope(ctx.actor, 'subtasks:read')
   requireController(ctx.actor)
+  if (query.cursor !== undefined && unstorableReason(query.cursor) !== null) throw cursorInvalid()
   const wanted = { after: query.cursor ?? '', agentId: ctx.actor.agentId ?? null, limit: query.limit + 1 }
   const items = await reading(ctx, (tx) => lanes.listLanes(tx, ctx.actor.projectId, wanted, lanes.laneDefaults(ctx.settings)))
   return page(items, query.limit, (last) => last.agentId)

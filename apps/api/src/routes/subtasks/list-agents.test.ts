@@ -22,6 +22,24 @@ describe('GET /agents', () => {
     expect(second.body.next_cursor).toBeNull()
   })
 
+  it('200: a name of the greatest length, and what no name can be, are no obstacle to its pages', async () => {
+    const names = ['報'.repeat(127), '𐍈'.repeat(127)]
+    for (const agentId of names) await spawnExternal(api.ctx, { agentId })
+    const seen: string[] = []
+    let cursor = ''
+    do {
+      const { status, body } = await api.call('GET', `/agents?limit=1${cursor && `&cursor=${cursor}`}`, { key })
+      expect(status).toBe(200)
+      seen.push(...body.items.map(({ agent_id }: { agent_id: string }) => agent_id))
+      cursor = body.next_cursor
+    } while (cursor !== null)
+    expect(seen).toHaveLength(4)
+    expect(seen).toEqual(expect.arrayContaining(names))
+    const { body } = await api.call('GET', '/agents?limit=1', { key })
+    const forged = await api.call('GET', `/agents?limit=1&cursor=${body.next_cursor.slice(0, 16)}AA`, { key })
+    expect([forged.status, forged.body.code]).toEqual([400, 'cursor_invalid'])
+  })
+
   it('403: without subtasks:read', async () => {
     expect((await api.call('GET', '/agents', { key: await api.key(['tasks:read']) })).status).toBe(403)
   })

@@ -8,9 +8,9 @@ const agentSchema = component(
   z.object({
     agent_id: z.string(),
     running: z.int(),
-    pending: z.int().describe('Of those beyond `running_max`, 1,000 are counted.'),
-    running_max: z.int().describe('Subtasks that run at once.'),
-    pending_max: z.int().describe('Subtasks that may wait. Another one is refused with 429.'),
+    pending: z.int().describe('Of those without a permit, at most 1,000 are counted.'),
+    running_max: z.int().describe('Subtasks that may run at once, if the limit of the project allows it.'),
+    pending_max: z.int().describe('Subtasks that may be pending, likewise.'),
   }),
   { agent_id: 'default', running: 3, pending: 2, running_max: 3, pending_max: 5 },
 )
@@ -21,7 +21,7 @@ export const listAgentsEndpoint = endpoint({
   path: '/agents',
   tag: 'Subtasks',
   summary: 'List the agents with work',
-  description: 'Those with subtasks that run or are pending, by name, with their limits.',
+  description: 'Those with subtasks that run or are pending, by name, with their limits. A key of one agent sees that agent alone.',
   access: 'subtasks:read',
   query: z.strictObject(pageQuery),
   answers: { 200: { description: 'A page of agents.', schema: listComponent('AgentList', agentSchema) } },

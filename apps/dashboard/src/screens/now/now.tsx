@@ -16,6 +16,9 @@ import { Activity } from './activity.tsx'
 /** An overview shows so many of a status; the list has the rest. */
 const SHOWN = 8
 const READ = 200
+const AGENTS = 20
+/** Beyond this, the server may have counted only a part of what is pending. */
+const COUNTED = 1_000
 
 type SubtaskPage = { items: Subtask[]; next_cursor: string | null }
 
@@ -40,7 +43,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => tota
 
 const agentsQuery = queryOptions({
   queryKey: keys.list('subtask', 'agents'),
-  queryFn: () => muster.call('listAgents', { query: { limit: READ } }),
+  queryFn: () => muster.call('listAgents', { query: { limit: AGENTS } }),
 })
 
 /** What happens now: what needs a person first, then what runs, waits, fails and comes next. */
@@ -69,7 +72,7 @@ export function Now() {
         <div className="flow">
           <Overview title="Running" status="running" query={running} />
           <Overview title="Waiting" status="waiting" query={waiting} />
-          <Loaded query={agents}>{({ items }) => (items.length === 0 ? null : <AgentsWithWork agents={items} />)}</Loaded>
+          <Loaded query={agents}>{(page) => (page.items.length === 0 ? null : <AgentsWithWork agents={page.items} count={countOf(agents)} />)}</Loaded>
           <Overview title="Failed lately" status="failed" query={failed} />
           <Overview title="Completed lately" status="completed" query={completed} />
           <Loaded query={due}>{(schedules) => (schedules.length === 0 ? null : <DueNext schedules={schedules} />)}</Loaded>
@@ -79,7 +82,7 @@ export function Now() {
   )
 }
 
-function countOf({ data }: UseQueryResult<SubtaskPage>): string {
+function countOf({ data }: UseQueryResult<{ items: unknown[]; next_cursor: string | null }>): string {
   return data === undefined ? '–' : `${data.items.length}${data.next_cursor === null ? '' : '+'}`
 }
 
@@ -149,9 +152,9 @@ function Overview({ title, status, query }: { title: string; status: Subtask['st
   )
 }
 
-function AgentsWithWork({ agents }: { agents: readonly Agent[] }) {
+function AgentsWithWork({ agents, count }: { agents: readonly Agent[]; count: string }) {
   return (
-    <Panel title="By agent" count={agents.length} isFlush>
+    <Panel title="By agent" count={count} isFlush>
       <ul className="list">
         {agents.map(({ agent_id, running, running_max, pending, pending_max }) => (
           <li key={agent_id}>
@@ -159,7 +162,7 @@ function AgentsWithWork({ agents }: { agents: readonly Agent[] }) {
               {agent_id}
             </Link>
             <span className="meta">
-              {running} of {running_max} running{pending > 0 && `, ${pending} of ${pending_max} pending`}
+              {running} of {running_max} running{pending > 0 && `, ${pending < COUNTED ? '' : 'at least '}${pending} of ${pending_max} pending`}
             </span>
           </li>
         ))}

@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas ee9cea6d175e7db4.
+# Of schemas 3402eb52a2a6410e.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -13,15 +13,15 @@ class Agent(BaseModel):
     running: int
     pending: int
     """
-    Of those beyond `running_max`, 1,000 are counted.
+    Of those without a permit, at most 1,000 are counted.
     """
     running_max: int
     """
-    Subtasks that run at once.
+    Subtasks that may run at once, if the limit of the project allows it.
     """
     pending_max: int
     """
-    Subtasks that may wait. Another one is refused with 429.
+    Subtasks that may be pending, likewise.
     """
 
 

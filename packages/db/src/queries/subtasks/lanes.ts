@@ -138,7 +138,8 @@ export interface Lane {
 const PENDING_COUNTED = 1_000
 
 /**
- * The lanes with subtasks that run or are pending, by the names of their agents, from the one after `after`. Two looks into an index for each lane.
+ * The lanes with subtasks that run or are pending, by the names of their agents, from the one after `after`. Reads two rows of indexes to find each lane,
+ * and then the rows that it counts.
  *
  * @param agentId the only agent, or null for all of them
  */
