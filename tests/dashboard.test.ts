@@ -489,6 +489,28 @@ describe('access', () => {
     await page.keyboard.press('Enter')
     await heading('Usage')
   })
+
+  it('the command palette gets what is typed before it has come', async () => {
+    await open('/subtasks')
+    let answer: () => void = () => {}
+    const typed = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/palette-*.js', async (route) => {
+      await typed
+      await route.continue()
+    })
+    await page.getByLabel('Agent', { exact: true }).click()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('memo')
+    answer()
+    await expect.poll(() => page.getByPlaceholder(/Go to a screen/).inputValue()).toBe('memo')
+    await page.unroute('**/palette-*.js')
+    expect(await page.locator('input[aria-label="Agent"]').inputValue()).toBe('')
+    await page.keyboard.type('ry')
+    await page.keyboard.press('Enter')
+    await heading('Memory')
+  })
 })
 
 describe('the focus', () => {

@@ -1,17 +1,18 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
 
 interface VirtualListProps<Item> {
   label: string
   items: readonly Item[]
-  idOf: (item: Item) => string
+  /** Of an item, the same as long as it is listed. Numbers are faster. */
+  idOf: (item: Item) => string | number
   children: (item: Item) => ReactNode
   /** Height of most rows, in pixels. Rows of another height are measured. */
   rowPx?: number
   /** Called when the end comes into view. */
   onEnd?: () => void
   /** A row that a person asked for: it is brought into view once, as soon as it is there. */
-  focusOn?: string | undefined
+  focusOn?: string | number | undefined
   /** Keeps the newest row, the last one, in view as long as a person has not scrolled up. */
   followsEnd?: boolean
 }
@@ -20,11 +21,13 @@ interface VirtualListProps<Item> {
 export function VirtualList<Item>({ label, items, idOf, children, rowPx = 40, onEnd, focusOn, followsEnd = false }: VirtualListProps<Item>) {
   const region = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(followsEnd && focusOn === undefined)
+  // Another function makes the virtualizer lay out all rows anew, and a list may have a hundred thousand.
+  const getItemKey = useCallback((index: number) => idOf(items[index] as Item), [items, idOf])
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => region.current,
     estimateSize: () => rowPx,
-    getItemKey: (index) => idOf(items[index] as Item),
+    getItemKey,
     overscan: 12,
   })
   const visible = rows.getVirtualItems()

@@ -3,8 +3,11 @@ import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { whenServerReturns } from './connection.ts'
 import { followLive } from './events.ts'
 
-/** The first event is answered at once, those that follow it within this time by one refresh. A screen is older than the log by no more than this and one request. */
-const COLLECT_MS = 100
+/**
+ * The first event is answered at once, those that follow it within this time by one refresh. A screen is older than the log by no more than this and
+ * one request. What is read of one subject costs little, and a person who changed it waits for it.
+ */
+const COLLECT_MS = { one: 40, list: 100 }
 /** A hidden page that has missed more than this reads everything again. */
 const STALE_MAX = 1_000
 
@@ -16,50 +19,74 @@ export const keys = {
 
 /** Keeps what is on the screen up to date: each event marks the queries that it may have changed, and those that are visible are read again. */
 export function keepFresh(client: QueryClient): () => void {
-  const stale = new Map<string, QueryKey>()
-  const reading = new Set<string>()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let readAtMs = 0
+  const ones = new Stale(client, COLLECT_MS.one)
+  const lists = new Stale(client, COLLECT_MS.list)
   const flush = () => {
-    clearTimeout(timer)
-    timer = undefined
-    // A hidden page is read when it is looked at.
-    if (document.hidden) return
-    readAtMs = performance.now()
-    for (const [name, queryKey] of stale) {
-      // To begin again would end what is on its way: a list that takes longer than events come would never arrive.
-      if (reading.has(name)) continue
-      stale.delete(name)
-      reading.add(name)
-      void client.invalidateQueries({ queryKey }).finally(() => {
-        reading.delete(name)
-        if (stale.has(name)) soon()
-      })
-    }
-  }
-  const soon = () => {
-    timer ??= setTimeout(flush, Math.max(0, readAtMs + COLLECT_MS - performance.now()))
-  }
-  const mark = (event: Event) => {
-    for (const key of keysOf(event)) stale.set(JSON.stringify(key), key)
-    if (stale.size > STALE_MAX) markAll()
-    soon()
-  }
-  const markAll = () => {
-    stale.clear()
-    stale.set('everything', [])
+    ones.flush()
+    lists.flush()
   }
   document.addEventListener('visibilitychange', flush)
   const stopWaiting = whenServerReturns(() => void client.invalidateQueries())
   const stop = followLive((live) => {
-    if ('event' in live) mark(live.event)
-    else void client.invalidateQueries()
+    if (!('event' in live)) return void client.invalidateQueries()
+    for (const key of keysOf(live.event)) (key[1] === 'one' ? ones : lists).mark(key)
   })
   return () => {
     stop()
     stopWaiting()
-    clearTimeout(timer)
+    ones.stop()
+    lists.stop()
     document.removeEventListener('visibilitychange', flush)
+  }
+}
+
+/** Queries that have to be read again, and when: not more often than every so many milliseconds. */
+class Stale {
+  readonly #client: QueryClient
+  readonly #collectMs: number
+  readonly #keys = new Map<string, QueryKey>()
+  readonly #reading = new Set<string>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #readAtMs = 0
+
+  constructor(client: QueryClient, collectMs: number) {
+    this.#client = client
+    this.#collectMs = collectMs
+  }
+
+  mark(key: QueryKey): void {
+    this.#keys.set(JSON.stringify(key), key)
+    if (this.#keys.size > STALE_MAX) {
+      this.#keys.clear()
+      this.#keys.set('everything', [])
+    }
+    this.#soon()
+  }
+
+  flush(): void {
+    this.stop()
+    // A hidden page is read when it is looked at.
+    if (document.hidden) return
+    this.#readAtMs = performance.now()
+    for (const [name, queryKey] of this.#keys) {
+      // To begin again would end what is on its way: a list that takes longer than events come would never arrive.
+      if (this.#reading.has(name)) continue
+      this.#keys.delete(name)
+      this.#reading.add(name)
+      void this.#client.invalidateQueries({ queryKey }).finally(() => {
+        this.#reading.delete(name)
+        if (this.#keys.has(name)) this.#soon()
+      })
+    }
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #soon(): void {
+    this.#timer ??= setTimeout(() => this.flush(), Math.max(0, this.#readAtMs + this.#collectMs - performance.now()))
   }
 }
 

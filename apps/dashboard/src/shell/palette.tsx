@@ -14,7 +14,7 @@ const SCORE_MIN = 0.1
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Goes to any screen, finds ended work by its words, and opens a subtask or task by its id. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+export default function Palette({ takeTyped, onClose }: { takeTyped: () => string; onClose: () => void }) {
   const navigate = useNavigate()
   const [words, setWords] = useState('')
   const found = useQuery({
@@ -42,7 +42,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog palette" aria-label="Search and commands">
           <Command label="Search and commands" shouldFilter={false}>
-            <Command.Input value={words} onValueChange={setWords} placeholder="Go to a screen, paste an id, or search ended work" />
+            <Command.Input
+              value={words}
+              onValueChange={setWords}
+              onFocus={() => setWords(words + takeTyped())}
+              placeholder="Go to a screen, paste an id, or search ended work"
+            />
             <Command.List>
               <Command.Empty>Nothing found.</Command.Empty>
               {UUID.test(id) && (

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { CloudOff, LogOut, Moon, Search, Sun } from 'lucide-react'
-import { Fragment, lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Fragment, lazy, Suspense, useEffect, useRef } from 'react'
 import { Button } from '../design/button.tsx'
 import mark from '../design/mark.svg'
 import { toggleTheme, useTheme } from '../design/theme.ts'
@@ -13,6 +13,7 @@ import { type Session, sessionQuery, signOut } from '../session/session.ts'
 import { SignIn } from '../session/sign-in.tsx'
 import { focusScreen, keepFocus, useFocusOfScreen } from './focus.ts'
 import { DESTINATIONS } from './navigation.ts'
+import { usePaletteKey } from './palette-key.ts'
 
 const Palette = lazy(() => import('./palette.tsx'))
 
@@ -26,21 +27,12 @@ export function Shell() {
 
 function SignedIn({ session }: { session: Session }) {
   const client = useQueryClient()
-  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  const palette = usePaletteKey()
   const isAway = useIsServerAway()
   const main = useRef<HTMLElement>(null)
   useFocusOfScreen(main)
   useEffect(() => keepFresh(client), [client])
   useEffect(() => (main.current === null ? undefined : keepFocus(main.current)), [])
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return
-      event.preventDefault()
-      setPaletteOpen((isOpen) => !isOpen)
-    }
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [])
   return (
     <div className="shell">
       <button type="button" className="button skip" onClick={() => focusScreen(main.current)}>
@@ -53,7 +45,7 @@ function SignedIn({ session }: { session: Session }) {
         </div>
         <Destinations />
         <div className="side-foot">
-          <Button kind="plain" label="Search and commands (Ctrl K)" onClick={() => setPaletteOpen(true)}>
+          <Button kind="plain" label="Search and commands (Ctrl K)" onClick={palette.open}>
             <Search size={16} aria-hidden />
           </Button>
           <ThemeButton />
@@ -71,9 +63,9 @@ function SignedIn({ session }: { session: Session }) {
           <Outlet />
         </Suspense>
       </main>
-      {isPaletteOpen && (
+      {palette.isOpen && (
         <Suspense>
-          <Palette onClose={() => setPaletteOpen(false)} />
+          <Palette takeTyped={palette.takeTyped} onClose={palette.close} />
         </Suspense>
       )}
     </div>

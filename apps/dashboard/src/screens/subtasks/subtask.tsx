@@ -1,6 +1,6 @@
 import { Tabs } from '@base-ui/react/tabs'
 import type { Subtask } from '@muster/client'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Badge } from '../../design/badge.tsx'
 import { JsonBlock } from '../../design/json-block.tsx'
@@ -12,7 +12,7 @@ import { OpenQuestions } from '../questions/open-questions.tsx'
 import { AboutSubtask } from './about-subtask.tsx'
 import { type SubtaskTab, TABS } from './address.ts'
 import { Prompts } from './prompts.tsx'
-import { evaluationsQuery, subtaskQuery } from './queries.ts'
+import { evaluationsQuery, subtaskQuery, transcriptQuery } from './queries.ts'
 import { SubtaskActions } from './subtask-actions.tsx'
 import { firstLine } from './subtask-row.tsx'
 import { Timeline } from './timeline.tsx'
@@ -26,7 +26,10 @@ const LABELS: Record<SubtaskTab, string> = { transcript: 'Transcript', timeline:
 /** One subtask: what it does now, what it was told, what came of it. */
 export function SubtaskScreen() {
   const { id } = route.useParams()
+  const { tab = 'transcript' } = route.useSearch()
   const query = useQuery(subtaskQuery(id))
+  // Read beside the subtask, and not after it.
+  useQuery({ ...transcriptQuery(useQueryClient(), id), enabled: tab === 'transcript', notifyOnChangeProps: [] })
   return <Loaded query={query}>{(subtask) => <Details subtask={subtask} />}</Loaded>
 }
 

@@ -8,7 +8,10 @@ import { VirtualList } from '../../design/virtual-list.tsx'
 import { transcriptQuery } from './queries.ts'
 import { STEP_KINDS, textOfStep, tookMs } from './steps.ts'
 
-const idOf = ({ seq }: Step) => String(seq)
+const idOf = ({ seq }: Step) => seq
+
+/** Height of a step with one line of text. */
+const ONE_LINE_PX = 66.5
 
 /** Everything the run said and did, live, of any length. */
 export function Transcript({ id, isLive, step: asked }: { id: string; isLive: boolean; step: number | undefined }) {
@@ -21,7 +24,7 @@ export function Transcript({ id, isLive, step: asked }: { id: string; isLive: bo
           steps.length === 0 ? (
             <p className="empty">{isLive ? 'The run has reported no step yet.' : 'No steps were reported.'}</p>
           ) : (
-            <VirtualList label="Transcript" items={steps} idOf={idOf} rowPx={72} focusOn={asked?.toString()} followsEnd={isLive}>
+            <VirtualList label="Transcript" items={steps} idOf={idOf} rowPx={ONE_LINE_PX} focusOn={asked} followsEnd={isLive}>
               {(step) => <StepRow subtaskId={id} step={step} took={tookMs(step, steps)} isAsked={step.seq === asked} />}
             </VirtualList>
           )
