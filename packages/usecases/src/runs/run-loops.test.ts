@@ -1,5 +1,5 @@
 import { steps as stepQueries } from '@muster/db'
-import { claimOne, drain, type Harness, readSubtaskRow, spawn, startHarness } from '@muster/testing'
+import { advanceClock, claimOne, drain, type Harness, readSubtaskRow, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ClaimedRun, checkpointRun, claimSubtask, createTsg, heartbeat, judgeSilence, settleRuns, updateProject } from '../index.ts'
 
@@ -7,6 +7,8 @@ let harness: Harness
 let agents = 0
 beforeAll(async () => {
   harness = await startHarness()
+  // Steps are moved back by up to twenty minutes, and yesterday has no partition.
+  await advanceClock(harness.admin, '1 hour')
 })
 beforeEach(async () => {
   await drain(harness.ctx)
