@@ -37,7 +37,8 @@ export function createEventSink(response: ServerResponse, stopping: AbortSignal)
   response.on('close', end)
   response.on('error', end)
   response.write(`retry: ${RECONNECT_MS}\n\n`)
-  if (stopping.aborted) end()
+  // A reader that left while its request was judged has closed the response already, and it says so only once.
+  if (stopping.aborted || response.destroyed) end()
 
   return {
     send(event) {
