@@ -23,6 +23,9 @@ interface Resource {
   spec: any
 }
 
+/** Helm brings the libraries of Kubernetes: two cores compile them for some minutes, beside an image that is built. */
+const COMPILING_SECONDS = 600
+
 const { ok: hasGo } = await run('go', ['version'])
 let folder: string
 let schemas: string
@@ -57,13 +60,13 @@ beforeAll(async () => {
   }
   folder = await mkdtemp(join(tmpdir(), 'muster-helm-'))
   const [helm, kubeconform, written] = await Promise.all([
-    run('go', ['install', HELM], { env: { GOBIN: folder } }),
-    run('go', ['install', KUBECONFORM], { env: { GOBIN: folder } }),
+    run('go', ['install', HELM], { env: { GOBIN: folder }, timeoutSeconds: COMPILING_SECONDS }),
+    run('go', ['install', KUBECONFORM], { env: { GOBIN: folder }, timeoutSeconds: COMPILING_SECONDS }),
     writeSchemas(join(folder, 'schemas'), KINDS),
   ])
   for (const { ok, output } of [helm, kubeconform]) if (!ok) throw new Error(output)
   schemas = written
-}, 600_000)
+}, 1_000 * (COMPILING_SECONDS + 60))
 afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true })
 })
