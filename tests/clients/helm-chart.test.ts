@@ -66,7 +66,7 @@ beforeAll(async () => {
   ])
   for (const { ok, output } of [helm, kubeconform]) if (!ok) throw new Error(output)
   schemas = written
-}, 1_000 * (COMPILING_SECONDS + 60))
+}, 660_000)
 afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true })
 })
