@@ -492,10 +492,7 @@ describe('access', () => {
 
   it('the command palette gets what is typed before it has come', async () => {
     await open('/subtasks')
-    let answer: () => void = () => {}
-    const typed = new Promise<void>((resolve) => {
-      answer = resolve
-    })
+    const { promise: typed, resolve: answer } = Promise.withResolvers<void>()
     await page.route('**/palette-*.js', async (route) => {
       await typed
       await route.continue()
@@ -519,10 +516,7 @@ describe('the focus', () => {
     const filter = page.getByLabel('Agent', { exact: true })
     await filter.click()
     await page.keyboard.type('nobody')
-    let answer: () => void = () => {}
-    const typed = new Promise<void>((resolve) => {
-      answer = resolve
-    })
+    const { promise: typed, resolve: answer } = Promise.withResolvers<void>()
     await page.route(/\/subtasks\?.*agent_id=nobody/, async (route) => {
       await typed
       await route.continue()

@@ -67,10 +67,7 @@ describe('the reference', () => {
 
   it('filters by what is typed before the document has come', async () => {
     await reading({}, async (_context, open, page) => {
-      let answer: () => void = () => {}
-      const typed = new Promise<void>((resolve) => {
-        answer = resolve
-      })
+      const { promise: typed, resolve: answer } = Promise.withResolvers<void>()
       await page.route('**/openapi.json', async (route) => {
         await typed
         await route.continue()
