@@ -18,11 +18,13 @@ const MOCKED = ['apps/api/src/mcp/conformance.test.ts', 'packages/usecases/src/r
 
 /** What kills, stops and times processes, and what fills the machine by itself. */
 const ALONE = [
+  'chats',
   'claude-code-hooks',
   'claude-code-outages',
   'cli-terminal',
   'crash',
   'dashboard',
+  'dashboard-page',
   'deliveries',
   'followers',
   'harness',

@@ -1,24 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { buildDashboard } from '../scripts/system/dashboard.ts'
-import { openBrowser, openPage, settled } from './harness/browser.ts'
+import { openPage, settled } from './harness/browser.ts'
+import { type Dashboard, openDashboard } from './harness/dashboard.ts'
 import { fillHostile, readScreen } from './harness/hostile.ts'
 import { startOwnPostgres } from './harness/own-postgres.ts'
 import { startReceiver } from './harness/receiver.ts'
 import { type System, startSystem } from './harness/system.ts'
 
-const ASSETS = fileURLToPath(new URL('../apps/dashboard/dist/assets/', import.meta.url))
-const FIRST_SCREEN_BYTES_MAX = 300_000
-
+let dashboard: Dashboard
 let browser: Browser
 let system: System
 let page: Page
 let errors: string[]
 
-const open = (path: string) => page.goto(`${system.api.address}/ui${path}`)
+const open = (path: string) => dashboard.open(path)
+const heading = (name: string) => dashboard.heading(name)
 const seen = (text: string | RegExp) => page.getByText(text).first().waitFor()
 /** Starts a subtask with the form of the page. Leaves its screen open. */
 async function spawn(task: string, runner: string, more: { metadata?: unknown; session?: string; attempts?: number } = {}, shown = page): Promise<string> {
@@ -34,30 +31,21 @@ async function spawn(task: string, runner: string, more: { metadata?: unknown; s
   return /[0-9a-f-]{36}/.exec(shown.url())?.[0] ?? ''
 }
 const focused = () => page.evaluate('document.activeElement.localName')
-const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
 
 beforeAll(async () => {
-  await buildDashboard(() => {})
-  browser = await openBrowser()
-  system = await startSystem({
-    env: {
-      SUBTASK_MAX_CONCURRENT: '10',
-      SUBTASK_WORKERS: '10',
-      SUBTASK_LEASE_SECONDS: '2',
-      OUTBOUND_ALLOW: '127.0.0.1',
-      SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`,
-    },
+  dashboard = await openDashboard({
+    SUBTASK_MAX_CONCURRENT: '10',
+    SUBTASK_WORKERS: '10',
+    SUBTASK_LEASE_SECONDS: '2',
+    OUTBOUND_ALLOW: '127.0.0.1',
+    SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`,
   })
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-  ;({ page, errors } = await openPage(context))
+  ;({ browser, system, page, errors } = dashboard)
 })
 afterEach(() => {
   expect(errors.splice(0)).toEqual([])
 })
-afterAll(async () => {
-  await browser?.close()
-  await system?.close()
-})
+afterAll(() => dashboard?.close())
 
 describe('through the page alone', () => {
   it('a subtask is started, appears, is steered with a receipt, and shows its result, without a reload', async () => {
@@ -135,6 +123,16 @@ describe('through the page alone', () => {
     expect(await system.client.ended(id)).toMatchObject({ status: 'completed', runner: 'act-as', subagent: { name: 'gardener' }, resume_of: first })
     const start = system.ledger.find(id, 'start')
     expect(String(start?.text)).toMatch(/Count the beds\.[\s\S]*Count the trees\./)
+
+    await system.admin`update subtasks set runner = 'retired' where id = ${id}`
+    await open(`/subtasks/${id}`)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await seen(/The runner retired does not exist any more/)
+    await page.getByLabel('What to do now').fill('Count the bees.')
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
+    await page.waitForURL((url) => /subtasks\/[0-9a-f-]{36}/.test(url.href) && !url.href.includes(id))
+    const next = /[0-9a-f-]{36}/.exec(page.url())?.[0] ?? ''
+    expect(await system.client.ended(next)).toMatchObject({ status: 'completed', runner: 'act-as', resume_of: id })
   })
 
   it('words find subtasks, and those that are chosen are cancelled after a question, each with its answer', async () => {
@@ -424,143 +422,6 @@ describe('text of agents', () => {
   }, 180_000)
 })
 
-describe('what is live', () => {
-  const spawnSeen = async (task: string, ...tabs: Page[]) => {
-    const { id } = await system.client.spawn({ task, runner: 'hold' })
-    for (const tab of tabs) await tab.getByRole('link', { name: task }).first().waitFor()
-    system.ledger.release(id)
-    await system.client.ended(id)
-  }
-
-  it('misses nothing that happens while a page loads and before its stream of events begins', async () => {
-    const [early, begin] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const context = await browser.newContext()
-    const { page: late } = await openPage(context)
-    await late.route(/\/events(\?|$)/, async (route) => {
-      early.resolve()
-      await begin.promise
-      await route.continue()
-    })
-    await late.goto(`${system.api.address}/ui/subtasks`)
-    await early.promise
-    await late.getByRole('heading', { name: 'Subtasks', level: 1 }).waitFor()
-    await settled(late)
-    // Nobody claims it: no event follows.
-    const { id } = await system.client.spawn({ task: 'Begin before the stream.', runner: 'external' })
-    begin.resolve()
-    await late.getByRole('link', { name: 'Begin before the stream.' }).waitFor()
-    await context.close()
-    await system.client.cancel(id)
-  })
-
-  it('comes over one connection for all tabs; another tab takes over from one that hangs, and from one that is closed', async () => {
-    const context = await browser.newContext()
-    let streams = 0
-    context.on('request', (request) => {
-      if (new URL(request.url()).pathname === '/events') streams += 1
-    })
-    const tabs: Page[] = []
-    for (const path of ['/', '/subtasks', '/']) {
-      const { page: tab } = await openPage(context)
-      await tab.goto(`${system.api.address}/ui${path}`)
-      await tab.getByRole('heading', { level: 1 }).waitFor()
-      await settled(tab)
-      tabs.push(tab)
-    }
-    const [first, second, third] = tabs as [Page, Page, Page]
-    await spawnSeen('Seen by three tabs.', first, second, third)
-    expect(streams).toBe(1)
-    const hanging = first.evaluate('for (const sinceMs = performance.now(); performance.now() < sinceMs + 60_000; );').catch(() => undefined)
-    await spawnSeen('Seen although a tab hangs.', second, third)
-    await second.close()
-    await third.bringToFront()
-    await spawnSeen('Seen although a tab is closed.', third)
-    await context.close()
-    await hanging
-  })
-})
-
-describe('access', () => {
-  it('the command palette opens any screen by keyboard', async () => {
-    await open('/')
-    await heading('Now')
-    await page.keyboard.press('Control+k')
-    await page.getByPlaceholder(/Go to a screen/).fill('usage')
-    await page.keyboard.press('Enter')
-    await heading('Usage')
-  })
-
-  it('the command palette gets what is typed before it has come', async () => {
-    await open('/subtasks')
-    const { promise: typed, resolve: answer } = Promise.withResolvers<void>()
-    await page.route('**/palette-*.js', async (route) => {
-      await typed
-      await route.continue()
-    })
-    await page.getByLabel('Agent', { exact: true }).click()
-    await page.keyboard.press('Control+k')
-    await page.keyboard.type('memo')
-    answer()
-    await expect.poll(() => page.getByPlaceholder(/Go to a screen/).inputValue()).toBe('memo')
-    await page.unroute('**/palette-*.js')
-    expect(await page.locator('input[aria-label="Agent"]').inputValue()).toBe('')
-    await page.keyboard.type('ry')
-    await page.keyboard.press('Enter')
-    await heading('Memory')
-  })
-})
-
-describe('the focus', () => {
-  it('stays in a filter after Enter, which loses nothing that is typed while the list is read', async () => {
-    await open('/subtasks')
-    const filter = page.getByLabel('Agent', { exact: true })
-    await filter.click()
-    await page.keyboard.type('nobody')
-    const { promise: typed, resolve: answer } = Promise.withResolvers<void>()
-    await page.route(/\/subtasks\?.*agent_id=nobody/, async (route) => {
-      await typed
-      await route.continue()
-    })
-    await page.keyboard.press('Enter')
-    await page.keyboard.type('-else')
-    answer()
-    await page.waitForURL(/agent_id=nobody(&|$)/)
-    await page.getByText('No subtask').first().waitFor()
-    const focusedLabel = await page.evaluate('document.activeElement.ariaLabel')
-    expect([focusedLabel, await filter.inputValue()]).toEqual(['Agent', 'nobody-else'])
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/agent_id=nobody-else/)
-    await page.getByRole('navigation').getByRole('link', { name: 'Subtasks' }).click()
-    await expect.poll(() => filter.inputValue()).toBe('')
-    await page.unroute(/\/subtasks\?.*agent_id=nobody/)
-  })
-
-  it('goes to the heading of the next screen, back to the button of a dialog, and to the row beside one that is deleted', async () => {
-    await open('/webhooks')
-    for (const path of ['first-hook', 'second-hook']) {
-      await page.getByLabel('URL', { exact: true }).fill(`https://example.com/${path}`)
-      await page.getByRole('button', { name: 'Create webhook' }).click()
-      await page.getByRole('region', { name: path }).waitFor()
-    }
-    await page.getByRole('region', { name: 'second-hook' }).getByRole('button', { name: 'Delete' }).press('Enter')
-    await page.getByRole('region', { name: 'second-hook' }).waitFor({ state: 'detached' })
-    await expect.poll(() => page.evaluate('document.activeElement.className')).toBe('panel')
-    await page.getByRole('region', { name: 'first-hook' }).getByRole('button', { name: 'Delete' }).press('Enter')
-    await page.getByRole('region', { name: 'first-hook' }).waitFor({ state: 'detached' })
-    await page.getByRole('navigation').getByRole('link', { name: 'Workers' }).press('Enter')
-    await heading('Workers')
-    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Workers')
-    expect(await page.title()).toBe('Workers · Muster')
-    const drain = page.getByRole('button', { name: 'Drain' }).first()
-    await drain.press('Enter')
-    const dialog = page.getByRole('dialog', { name: /take no more work/ })
-    await dialog.waitFor()
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
-    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Drain')
-  })
-})
-
 describe('with keys', () => {
   it('a page asks for one, keeps none, and asks again when it is revoked; a sign-in and a sign-out count for all tabs', async () => {
     const secured = await startSystem({ workers: 0, env: { AUTH: 'keys' } })
@@ -636,26 +497,5 @@ describe('an outage of the database', () => {
       await context.close()
       await fragile.close()
     }
-  })
-})
-
-describe('the build', () => {
-  it('needs at most 300 kB for the first screen, compressed', async () => {
-    const context = await browser.newContext()
-    const first = await context.newPage()
-    const loaded: string[] = []
-    first.on('response', (response) => {
-      const name = /\/ui\/assets\/([^?]+)/.exec(response.url())?.[1]
-      if (name !== undefined) loaded.push(name)
-    })
-    await first.goto(`${system.api.address}/`)
-    await first.getByRole('heading', { name: 'Now' }).waitFor()
-    await context.close()
-    const files = new Set(await readdir(ASSETS))
-    const sizes = await Promise.all(
-      [...new Set(loaded)].map(async (name) => (await readFile(`${ASSETS}${files.has(`${name}.gz`) ? `${name}.gz` : name}`)).length),
-    )
-    expect(sizes.length).toBeGreaterThan(3)
-    expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThan(FIRST_SCREEN_BYTES_MAX)
   })
 })

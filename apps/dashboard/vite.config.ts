@@ -42,6 +42,8 @@ export default defineConfig({
   plugins: [entitiesFromTable, react(), guidePages, compress],
   build: {
     target: 'es2023',
+    // The oldest that know `light-dark()`, of which the themes are made.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

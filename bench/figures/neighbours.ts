@@ -6,8 +6,10 @@ import { seedPending } from '../seeds/pending.ts'
 import { measureOthers } from './fairness.ts'
 
 const ALONE = 'without neighbour'
-/** Of the neighbour too. Such runs keep all places taken, and leave the processors room: what is measured is the turn, and not their speed. */
+/** Such runs keep all places taken, and leave the processors room: what is measured is the turn, and not their speed. */
 const WORKERS = { capacity: 50, runMs: 200 }
+/** Of the neighbour. Runs of the same length would end as they began, many at once and then none for a while. */
+const NEIGHBOUR_RUN_MS = { from: 100, to: 300 }
 const PER_SECOND = 10
 const NEIGHBOUR = '00000000-0000-7000-9000-000000000001'
 const AGENTS = 500
@@ -31,6 +33,8 @@ async function measure(bench: Bench, hasNeighbour: boolean): Promise<number[]> {
 async function seedNeighbour(bench: Bench, { admin }: BenchDatabase): Promise<void> {
   await admin`insert into projects (id, name) values (${NEIGHBOUR}, 'neighbour')`
   await seedPending(admin, { count: pendingOf(bench), agents: AGENTS, agentPrefix: 'full-', runner: 'noop', queue: 'run.noop', projectId: NEIGHBOUR })
+  const { from, to } = NEIGHBOUR_RUN_MS
+  await admin`update subtasks set metadata = jsonb_build_object('run_ms', random(${from}::int, ${to}::int)) where project_id = ${NEIGHBOUR}`
 }
 
 export const neighbours: Figure = {
@@ -38,7 +42,10 @@ export const neighbours: Figure = {
   title:
     'commit → runner entered for a quiet project, while another project has 20,000 older subtasks pending and holds all places; and without that project, in turn',
   raised: 'SUBTASK_WORKERS=50',
-  notes: ['runs of 200 ms in 50 places: one is free every 4 ms', 'the cost is the median of those of pairs, measured one after the other in changing order'],
+  notes: [
+    'runs of 100 to 300 ms in 50 places: one is free every 4 ms on average',
+    'the cost is the median of those of pairs, measured one after the other in changing order',
+  ],
   async measure(bench) {
     const rows = new Rows()
     const behind = `behind ${countText(pendingOf(bench))} of another project`

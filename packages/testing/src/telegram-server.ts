@@ -35,6 +35,8 @@ export interface TelegramServer {
   readonly refused: number
   /** Answers the next calls of this method with a refusal. */
   refuseNext(method: string, refusal: { error_code: number; description: string; parameters?: object }, times?: number): void
+  /** Leaves the next call of this method without an answer, before it has done what it asks for or after. Kept when that call has come. */
+  hangNext(method: string, when: 'before' | 'after'): Promise<void>
   /** A person writes in a chat. */
   write(text: string, more?: { chat?: string; replyTo?: SentMessage; from?: string }): void
   /** A person presses a button. */
@@ -59,6 +61,7 @@ export async function startTelegram(): Promise<TelegramServer> {
   const sent: SentMessage[] = []
   const notices: string[] = []
   const refusals = new Map<string, object[]>()
+  const hangs = new Map<string, { when: 'before' | 'after'; reached: () => void }>()
   let waiting: { update_id: number }[] = []
   let look: { answer: (code: number, body: object) => void } | undefined
   let [updateId, messageId, conflicts, refused] = [1_000, 0, 0, 0]
@@ -134,8 +137,13 @@ export async function startTelegram(): Promise<TelegramServer> {
     if (method === 'getUpdates') return getUpdates(call, request, answer)
     const run = methods[method]
     if (run === undefined) return answer(404, refuse(404, 'Not Found'))
+    const hang = hangs.get(method)
+    hangs.delete(method)
+    if (hang?.when === 'before') return hang.reached()
     try {
-      answer(200, { ok: true, result: run(call) })
+      const result = run(call)
+      if (hang !== undefined) return hang.reached()
+      answer(200, { ok: true, result })
     } catch (refused) {
       answer((refused as { error_code: number }).error_code, refused as object)
     }
@@ -176,6 +184,7 @@ export async function startTelegram(): Promise<TelegramServer> {
       const refusal = refuse(error_code, description, parameters)
       refusals.set(method, [...(refusals.get(method) ?? []), ...Array.from({ length: times }, () => refusal)])
     },
+    hangNext: (method, when) => new Promise((reached) => hangs.set(method, { when, reached })),
     write(text, { chat = '-100', replyTo, from } = {}) {
       messageId += 1
       const entities = text.startsWith('/') ? [{ type: 'bot_command', offset: 0, length: text.split(' ')[0]?.length }] : undefined

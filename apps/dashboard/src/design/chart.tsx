@@ -21,9 +21,8 @@ export default function Chart({ times, series, isOneScale = false }: ChartProps)
   useEffect(() => {
     const element = place.current
     if (element === null) return
-    const style = getComputedStyle(document.documentElement)
-    const colors = ['--accent', '--green', '--amber', '--blue'].map((name) => style.getPropertyValue(name))
-    const axis = { stroke: style.getPropertyValue('--text-3'), grid: { stroke: style.getPropertyValue('--line'), width: 1 } }
+    const colors = ['--accent', '--green', '--amber', '--blue'].map((name) => colorOf(element, name))
+    const axis = { stroke: colorOf(element, '--text-3'), grid: { stroke: colorOf(element, '--line'), width: 1 } }
     const scaleOf = (label: string) => (isOneScale ? 'y' : label)
     const scales = isOneScale ? ['y'] : series.map(({ label }) => label)
     const plot = new uPlot(
@@ -47,4 +46,12 @@ export default function Chart({ times, series, isOneScale = false }: ChartProps)
     }
   }, [times, series, isOneScale, theme])
   return <div ref={place} aria-hidden="true" />
+}
+
+/** A colour of the design system, as a canvas takes it: of the two that a token has, the one that the theme chooses. */
+function colorOf(element: HTMLElement, token: string): string {
+  element.style.color = `var(${token})`
+  const { color } = getComputedStyle(element)
+  element.style.color = ''
+  return color
 }

@@ -28,7 +28,7 @@ export function keepFresh(client: QueryClient): () => void {
   document.addEventListener('visibilitychange', flush)
   const stopWaiting = whenServerReturns(() => void client.invalidateQueries())
   const stop = followLive((live) => {
-    if (!('event' in live)) return void client.invalidateQueries()
+    if (!('event' in live)) return readAgain(client)
     for (const key of keysOf(live.event)) (key[1] === 'one' ? ones : lists).mark(key)
   })
   return () => {
@@ -37,6 +37,17 @@ export function keepFresh(client: QueryClient): () => void {
     ones.stop()
     lists.stop()
     document.removeEventListener('visibilitychange', flush)
+  }
+}
+
+/** Reads everything again. What is on its way is shown first: to begin it again would make a screen that opens wait twice. */
+function readAgain(client: QueryClient): void {
+  const underWay = new Set(client.getQueryCache().findAll({ fetchStatus: 'fetching' }))
+  void client.invalidateQueries({ predicate: (query) => !underWay.has(query) })
+  for (const query of underWay) {
+    // Its error is shown by the screen that asked.
+    const invalidate = () => void client.invalidateQueries({ queryKey: query.queryKey, exact: true })
+    query.promise?.then(invalidate, invalidate)
   }
 }
 

@@ -15,7 +15,8 @@ import { focusScreen, keepFocus, useFocusOfScreen } from './focus.ts'
 import { DESTINATIONS } from './navigation.ts'
 import { usePaletteKey } from './palette-key.ts'
 
-const Palette = lazy(() => import('./palette.tsx'))
+const loadPalette = () => import('./palette.tsx')
+const Palette = lazy(loadPalette)
 
 /** The frame of every screen: navigation, sign-in, what is live, and the state of the connection. */
 export function Shell() {
@@ -27,7 +28,7 @@ export function Shell() {
 
 function SignedIn({ session }: { session: Session }) {
   const client = useQueryClient()
-  const palette = usePaletteKey()
+  const palette = usePaletteKey(loadPalette, showError)
   const isAway = useIsServerAway()
   const main = useRef<HTMLElement>(null)
   useFocusOfScreen(main)

@@ -21,6 +21,10 @@ export const deliveries = pgTable(
     type: text().notNull(),
     subjectId: uuid(),
     isOrdered: boolean().notNull(),
+    /** A claim found an earlier one of its subject open, and none looks at this one before that has ended. */
+    isParked: boolean().notNull().default(false),
+    /** It was ordered and has ended: the next claim has the one after it looked at. Set by a trigger, whoever ends it. */
+    freesNext: boolean().notNull().default(false),
     /** What is sent, byte for byte. */
     body: text().notNull(),
     status: text().$type<DeliveryStatus>().notNull().default('pending'),
@@ -46,7 +50,8 @@ export const deliveries = pgTable(
     index('deliveries_by_subject').on(table.projectId, table.subjectId, table.id),
     index('deliveries_failed').on(table.projectId, table.id).where(sql`status = 'failed'`),
     index('deliveries_by_age').on(table.createdAt),
-    index('deliveries_due').on(table.destinationId, table.dueAt, table.id).where(sql`status = 'pending'`),
+    index('deliveries_due').on(table.destinationId, table.isParked, table.dueAt, table.id).where(sql`status = 'pending'`),
+    index('deliveries_free_next').on(table.receiverId, table.subjectId).where(sql`frees_next`),
     index('deliveries_sending').on(table.destinationId).where(sql`status = 'sending'`),
     index('deliveries_in_order').on(table.receiverId, table.subjectId, table.eventSeq).where(sql`is_ordered and status in ('pending', 'sending')`),
   ],

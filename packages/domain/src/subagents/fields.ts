@@ -26,7 +26,7 @@ export interface SubagentFields {
   background: boolean
   mcpServers: string[]
   skills: string[]
-  callback?: { url: string; secret: string | null; line: number }
+  callback?: { url: string; secret: string | null | undefined; line: number }
   unknownKeys: string[]
   unknownValues: Record<string, unknown>
 }

@@ -234,13 +234,13 @@ function serversOf(entry: Entry | undefined, problems: SubagentProblems): string
 function callbackOf(entry: Entry | undefined, problems: SubagentProblems): Pick<SubagentFields, 'callback'> {
   if (entry === undefined || entry.value === null) return {}
   const { value, line } = entry
-  const { url, secret = null, ...others } = (typeof value === 'object' ? value : {}) as Record<string, unknown>
+  const { url, secret, ...others } = (typeof value === 'object' ? value : {}) as Record<string, unknown>
   if (typeof url !== 'string' || url.length > WEBHOOK_URL_LENGTH_MAX || outboundUrlProblem(URL.parse(url), url) !== null) {
     problems.error('/callback/url', line, 'must be a URL of http or https without a user name, as `callback: {url: https://example.com/done}`')
     return {}
   }
   if (Object.keys(others).length > 0) problems.error('/callback', line, 'may have a url and a secret, and nothing else')
-  if (secret !== null && (typeof secret !== 'string' || !isWebhookSecret(secret))) {
+  if (secret != null && (typeof secret !== 'string' || !isWebhookSecret(secret))) {
     problems.error('/callback/secret', line, 'must be whsec_ and 24 to 64 bytes in base64')
     return {}
   }

@@ -47,7 +47,7 @@ describe('a definition in sections', () => {
   it('says what it is for, its model and its tools, and is the instructions as a whole', () => {
     expect(named(SECTIONS)).toEqual({
       name: 'one',
-      callbackSecret: null,
+      callbackSecret: undefined,
       definition: {
         name: 'one',
         title: null,
@@ -606,7 +606,10 @@ describe('a callback', () => {
     expect([definition?.callback, callbackSecret]).toEqual([{ url: 'https://example.com/done' }, secret])
     const again = renderSubagentMarkdown(definition as SubagentDefinition)
     expect(again).not.toContain(secret)
-    expect(parseSubagentMarkdown(again, { name: 'a' })).toMatchObject({ definition: { callback: { url: 'https://example.com/done' } }, callbackSecret: null })
+    expect(parseSubagentMarkdown(again, { name: 'a' })).toMatchObject({
+      definition: { callback: { url: 'https://example.com/done' } },
+      callbackSecret: undefined,
+    })
   })
 
   it.each([

@@ -30,8 +30,8 @@ export interface SubagentOrigin {
 /** The reading of a text, with its name. A definition that cannot be used may still have a name; null when it has none. */
 export interface NamedReading extends SubagentReading {
   name: string | null
-  /** Signs the requests to the callback of the definition, which does not contain it. */
-  callbackSecret: string | null
+  /** Signs the requests to the callback of the definition, which does not contain it. Undefined: nothing is written of it; null: there is none. */
+  callbackSecret: string | null | undefined
 }
 
 /** A text of nothing but instructions, with front matter as large as it may be, is shorter. */
@@ -47,9 +47,9 @@ export function parseSubagentMarkdown(text: string, origin: SubagentOrigin = {})
   const name = chooseName(fields, origin, problems)
   const { path, source = path === undefined ? 'api' : 'file', version = 1 } = origin
   if (fields !== null) checkKept(fields, problems)
-  if (source === 'file' && fields?.callback != null && fields.callback.secret !== null)
+  if (source === 'file' && fields?.callback?.secret != null)
     problems.error('/callback/secret', fields.callback.line, 'must not be in a file, where it would not be encrypted: put the definition by the API')
-  if (fields === null || name === null || problems.hasErrors) return { name, callbackSecret: null, definition: null, problems: problems.all() }
+  if (fields === null || name === null || problems.hasErrors) return { name, callbackSecret: undefined, definition: null, problems: problems.all() }
   const { nameLine: _, name: written, callback, ...withoutName } = fields
   return {
     name,
@@ -64,7 +64,7 @@ export function parseSubagentMarkdown(text: string, origin: SubagentOrigin = {})
       version,
       source,
     },
-    callbackSecret: callback?.secret ?? null,
+    callbackSecret: callback?.secret,
     problems: problems.all(),
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { outbox, transaction } from '@muster/db'
+import { outbox, sending, transaction } from '@muster/db'
 import { type Channel, type EventType, type OutboundDelivery, renderSubagentMarkdown, type SendResult } from '@muster/domain'
 import { advanceClock, drainOutbox, type Harness, resetClock, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -314,6 +314,31 @@ describe('a delivery', () => {
     await sendAll(channels)
     expect(order).toEqual(['other 1', 'one 1', 'one 2'])
   })
+
+  it('is not forgotten when the one before it ends while a claim finds it behind that one', async () => {
+    await webhook({ isOrdered: true })
+    const subject = ctx.newId()
+    await happen([1, 2, 3].map((nth) => ({ subject, data: { nth } })))
+    const { sent, channels } = channelThat(() => answer(204))
+    const [first] = (await claim()) as [HeldDelivery]
+    await transaction(harness.deps.dispatchDb, null, async (tx) => {
+      expect(await sending.claimDeliveries(tx, { limit: 10, leaseSeconds: 60, perDestination: 20, breakerFailures: 5 })).toEqual([])
+      await sendDelivery(harness.deps, channels, first, never)
+    })
+    while ((await sendAll(channels)).length > 0);
+    expect(sent.map(({ body }) => JSON.parse(body).data.nth)).toEqual([1, 2, 3])
+  })
+
+  it('is sent in its turn also when the one before it is given up, by whichever version', async () => {
+    await webhook({ isOrdered: true })
+    const subject = ctx.newId()
+    await happen([1, 2].map((nth) => ({ subject, data: { nth } })))
+    await claim()
+    await harness.admin`update deliveries set status = 'failed', lease_expires_at = null, ended_at = muster_now() where status = 'sending'`
+    const { sent, channels } = channelThat(() => answer(204))
+    expect(await sendAll(channels)).toEqual(['delivered'])
+    expect(sent.map(({ body }) => JSON.parse(body).data.nth)).toEqual([2])
+  })
 })
 
 describe('a receiver', () => {
@@ -339,7 +364,7 @@ describe('a receiver', () => {
     await webhook()
     await happen(Array.from({ length: 8 }, () => ({})))
     const failing = channelThat(() => answer(500)).channels
-    expect(await sendAll(failing, 5)).toHaveLength(5)
+    expect(await sendAll(failing, 10)).toHaveLength(5)
     expect(await claim()).toEqual([])
     await advanceClock(harness.admin, '11 seconds')
     expect(await sendAll(failing)).toEqual(['pending'])
@@ -360,6 +385,19 @@ describe('a receiver', () => {
     expect(await claim(1_000)).toMatchObject([{ receiverId: id }])
   })
 
+  it('that are slow, eight of them, leave places for another', async () => {
+    for (let nth = 0; nth < 8; nth += 1) await webhook({ url: `https://slow-${nth}.example.com/`, events: ['subtask.completed'] })
+    await happen(Array.from({ length: 50 }, () => ({})))
+    const places = 50
+    let held = 0
+    for (let taken = places; taken > 0; held += taken) taken = (await claim(places - held)).length
+    expect(held).toBeGreaterThan(40)
+    expect(held).toBeLessThan(places)
+    const { id } = await webhook({ url: 'https://fast.example.com/', events: ['task.created'] })
+    await happen([{ type: 'task.created' }])
+    expect(await claim(places - held)).toMatchObject([{ receiverId: id }])
+  })
+
   it('is given its deliveries by one claimer at a time, so that all of them together keep within its limit', async () => {
     await webhook()
     await happen(Array.from({ length: 100 }, () => ({})))
@@ -370,7 +408,7 @@ describe('a receiver', () => {
   it('that was away for longer than 72 hours gets no delivery that is older', async () => {
     const { id } = await webhook()
     await happen(Array.from({ length: 7 }, () => ({})))
-    await sendAll(channelThat(() => answer(0)).channels, 5)
+    await sendAll(channelThat(() => answer(0)).channels, 10)
     await harness.admin`update destinations set paused_until = now() + interval '80 hours'`
     await advanceClock(harness.admin, '73 hours')
     await endUnsendableDeliveries(harness.deps)
@@ -471,6 +509,8 @@ describe('a callback', () => {
     }
     await putSubagent(ctx, 'reporter', `${shown}More.`)
     expect(await next()).toEqual([[ofRole, [secret]]])
+    await put(`callback: {url: ${ofRole}, secret: null}\n`)
+    expect(await next()).toEqual([[ofRole, []]])
     await put('callback: {url: https://example.com/moved}\n')
     expect(await next()).toEqual([['https://example.com/moved', []]])
     await put('')

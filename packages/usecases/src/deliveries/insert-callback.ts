@@ -69,7 +69,8 @@ async function removeCallbacks(tx: Tx, projectId: string, subject: string): Prom
 const ofSubagent = (name: string) => `subagent/${name}`
 
 /**
- * Stores the callback of a definition that counts from now on. One that is put again as it is shown, which is without its secret, keeps the secret.
+ * Stores the callback of a definition that counts from now on. One that is put again as it is shown, which is without its secret, keeps
+ * the secret; `secret: null` removes it.
  *
  * @throws DomainError `secrets_not_configured`
  */
@@ -78,11 +79,11 @@ export async function defineCallback(
   tx: Tx,
   projectId: string,
   { name, callback }: Pick<SubagentDefinition, 'name' | 'callback'>,
-  secret: string | null,
+  secret?: string | null,
 ): Promise<void> {
   const subject = ofSubagent(name)
   const before = await receivers.listCallbacks(tx, projectId, [subject])
-  if (callback !== undefined && secret === null && before.some(({ url }) => url === callback.url)) return
+  if (callback !== undefined && secret === undefined && before.some(({ url }) => url === callback.url)) return
   await removeCallbacks(tx, projectId, subject)
   if (callback !== undefined) await insertReachable(deps, tx, projectId, subject, { url: callback.url, secret: secret ?? undefined })
 }

@@ -55,7 +55,7 @@ export async function putSubagent(ctx: Ctx, name: string, text: string, precondi
 export async function putVersion(
   ctx: Ctx,
   tx: Tx,
-  { definition, callbackSecret, contentHash }: { definition: SubagentDefinition; callbackSecret: string | null; contentHash: Buffer },
+  { definition, callbackSecret, contentHash }: { definition: SubagentDefinition; callbackSecret: string | null | undefined; contentHash: Buffer },
   newest: StoredSubagent | null,
 ): Promise<SubagentDefinition> {
   const { projectId } = ctx.actor
@@ -81,7 +81,7 @@ export async function deleteSubagent(ctx: Ctx, name: string, precondition?: Prec
     if (known === null || known.put === null) throw subagentNotFound(name)
     await requireCurrent(ctx, tx, name, precondition)
     await subagents.deleteSubagent(tx, projectId, name)
-    await defineCallback(ctx, tx, projectId, { name }, null)
+    await defineCallback(ctx, tx, projectId, { name })
   })
 }
 

@@ -80,6 +80,6 @@ async function pin(ctx: Ctx, tx: Tx, projectId: string, found: Subagent): Promis
   if (newest !== null && isSameVersion(newest, found)) return newest.version
   const version = (newest?.version ?? 0) + 1
   await subagents.insertSubagentVersion(tx, projectId, { ...definition, version }, contentHash)
-  await defineCallback(ctx, tx, projectId, definition, null)
+  await defineCallback(ctx, tx, projectId, definition)
   return version
 }

@@ -80,7 +80,7 @@ interface ReadFile {
   row: Omit<ImportedFile, 'version'>
   /** Null for what is not imported. */
   definition: SubagentDefinition | null
-  callbackSecret: string | null
+  callbackSecret: string | null | undefined
   contentHash: Buffer
 }
 
@@ -90,7 +90,7 @@ function readFile({ path, bytes }: GivenFile, { pathByName, lists }: { pathByNam
   const withoutDefinition = (outcome: 'refused' | 'ignored', name: string | null, problems: SubagentProblem[]): ReadFile => ({
     row: { path, outcome, name, title: null, problems },
     definition: null,
-    callbackSecret: null,
+    callbackSecret: undefined,
     contentHash,
   })
   const refusal = (reason: string, name: string | null = null): ReadFile =>

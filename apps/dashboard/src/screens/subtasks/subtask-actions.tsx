@@ -1,5 +1,5 @@
 import type { BodyOf, Subtask } from '@muster/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Badge } from '../../design/badge.tsx'
 import { Button } from '../../design/button.tsx'
@@ -7,6 +7,7 @@ import { Popup } from '../../design/popup.tsx'
 import { showError } from '../../design/toasts.tsx'
 import { useDraft } from '../../design/use-draft.ts'
 import { muster } from '../../muster.ts'
+import { runnersQuery } from '../workers/queries.ts'
 import { subtaskQuery } from './queries.ts'
 import { firstLine } from './subtask-row.tsx'
 
@@ -69,12 +70,21 @@ function asNew(subtask: Subtask): BodyOf<'createSubtask'> {
   }
 }
 
-/** Another run of the sub-agent with the same runner, which is told what this one did and how it ended. */
-function Resume({ id, runner, subagent }: { id: string; runner: string; subagent: string }) {
+/** Another run of the sub-agent, which is told what this one did and how it ended: by the same runner, or by that of its definition where there is none any more. */
+function Resume({ id, runner: before, subagent }: { id: string; runner: string; subagent: string }) {
+  const { data: runners } = useQuery(runnersQuery)
+  const isGone = runners !== undefined && !runners.items.some(({ name }) => name === before)
   const navigate = useNavigate()
   const [prompt, setPrompt] = useDraft(`resume-${id}`)
   const resuming = useMutation({
-    mutationFn: () => muster.subagents.spawn(subagent, { prompt, description: firstLine(prompt).slice(0, 200), resume: id, runner, wait_seconds: 0 }),
+    mutationFn: () =>
+      muster.subagents.spawn(subagent, {
+        prompt,
+        description: firstLine(prompt).slice(0, 200),
+        resume: id,
+        ...(isGone ? {} : { runner: before }),
+        wait_seconds: 0,
+      }),
     onSuccess: ({ subtask_id }) => {
       setPrompt('')
       void navigate({ to: '/subtasks/$id', params: { id: subtask_id } })
@@ -86,7 +96,10 @@ function Resume({ id, runner, subagent }: { id: string; runner: string; subagent
       <div className="field">
         <label htmlFor="resume-prompt">What to do now</label>
         <textarea id="resume-prompt" className="input" rows={5} value={prompt} onChange={(event) => setPrompt(event.target.value)} required />
-        <p className="hint">A new subtask begins with the steps and the result of this one.</p>
+        <p className="hint">
+          A new subtask begins with the steps and the result of this one.
+          {isGone && ` The runner ${before} does not exist any more: the one for this sub-agent is taken.`}
+        </p>
       </div>
     </Popup>
   )

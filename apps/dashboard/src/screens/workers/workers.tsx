@@ -9,6 +9,7 @@ import { TableScroll } from '../../design/table-scroll.tsx'
 import { Time } from '../../design/time.tsx'
 import { showError } from '../../design/toasts.tsx'
 import { muster } from '../../muster.ts'
+import { runnersQuery } from './queries.ts'
 
 /** A worker as the server lists it; `Worker` of the client is another thing: it works. */
 type Worker = OutputOf<'listWorkers'>['items'][number]
@@ -18,7 +19,6 @@ const READ_MS = 5_000
 
 const workersQuery = queryOptions({ queryKey: ['workers'], queryFn: () => muster.call('listWorkers', {}), refetchInterval: READ_MS })
 const readinessQuery = queryOptions({ queryKey: ['readiness'], queryFn: () => muster.server.readiness(), refetchInterval: READ_MS })
-const runnersQuery = queryOptions({ queryKey: ['runners'], queryFn: () => muster.server.runners() })
 
 /** The processes that execute subtasks, and what they can execute. */
 export function Workers() {

@@ -41,17 +41,50 @@ export interface ClaimLimits {
   breakerFailures: number
 }
 
+/** Deliveries of an ordered receiver that a statement looks at, to find those that are the first of their subject. */
+const LOOKED_AT = 200
+/** Statements of a claim that may find nothing but deliveries behind others. */
+const LOOKS_MAX = 50
+
 /**
  * Takes deliveries that are due, of the destinations in turn, the longest due first; also those whose worker let its lease expire. Null while another
  * process claims: what a destination may take is counted under a lock.
+ *
+ * A destination gets another place only while as many are free as it holds (a dynamic threshold, as switches share their buffers): one that hangs takes a
+ * part of what is left, a second one a part of the rest, and some places stay free for those that answer.
  */
-export async function claimDeliveries(tx: Tx, { limit, leaseSeconds, perDestination, breakerFailures }: ClaimLimits): Promise<ClaimedDelivery[] | null> {
+export async function claimDeliveries(tx: Tx, limits: ClaimLimits): Promise<ClaimedDelivery[] | null> {
   const [lock] = await tx.sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(7300, 3) as "isMine"`
   if (lock?.isMine !== true) return null
   await tx.sql`
     update deliveries set status = 'pending', lease_expires_at = null, due_at = lease_expires_at
     where status = 'sending' and lease_expires_at < (select muster_now())`
-  return await tx.sql<ClaimedDelivery[]>`
+  await unparkNext(tx)
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const { held, parked } = await take(tx, limits)
+    if (held.length > 0 || parked === 0) return held
+  }
+  return []
+}
+
+/**
+ * Has the next of a subject looked at again when the one before it has ended. The end itself only notes that it has to be done (a trigger): it does not
+ * see what a claim parks at the same moment, and claims are made one at a time.
+ */
+async function unparkNext(tx: Tx): Promise<void> {
+  await tx.sql`
+    with ended as (update deliveries set frees_next = false where frees_next returning receiver_id, subject_id)
+    update deliveries set is_parked = false where id in (
+      select (
+        select n.id from deliveries n
+        where n.receiver_id = e.receiver_id and n.subject_id = e.subject_id and n.is_ordered and n.status in ('pending', 'sending') and n.is_parked
+        order by n.event_seq limit 1
+      ) from (select distinct receiver_id, subject_id from ended) e)`
+}
+
+/** Takes what may be sent now, and parks what it finds behind an earlier one of its subject, so that no claim looks at it again before its turn. */
+async function take(tx: Tx, { limit, leaseSeconds, perDestination, breakerFailures }: ClaimLimits): Promise<{ held: ClaimedDelivery[]; parked: number }> {
+  const rows = await tx.sql<(ClaimedDelivery & { parked: number })[]>`
     with recursive moment as materialized (select muster_now() as now),
     -- The destinations of waiting deliveries, one look at the index each.
     waiting as (
@@ -61,32 +94,41 @@ export async function claimDeliveries(tx: Tx, { limit, leaseSeconds, perDestinat
       from waiting w where w.id is not null
     ),
     free as materialized (
-      select w.id, case when s.failures >= ${breakerFailures} or r.kind in ('telegram', 'slack', 'email') then 1 else ${perDestination}::int end - (
-          select count(*) from deliveries o where o.status = 'sending' and o.destination_id = w.id
-        ) as room
+      select w.id, h.held, r.is_ordered is true as is_ordered,
+        greatest(0, case when s.failures >= ${breakerFailures} or r.kind in ('telegram', 'slack', 'email') then 1 else ${perDestination}::int end - h.held) as room
       from waiting w cross join moment left join destinations s on s.id = w.id left join receivers r on r.id = w.id
+      cross join lateral (select count(*) as held from deliveries o where o.status = 'sending' and o.destination_id = w.id) h
       where w.id is not null and (s.paused_until is null or s.paused_until <= moment.now)
     ),
-    chosen as materialized (
-      select c.id from free f cross join moment cross join lateral (
-        select d.id, d.due_at, row_number() over (order by d.due_at, d.id) as nth
-        from deliveries d
-        where d.status = 'pending' and d.destination_id = f.id and d.due_at <= moment.now
+    looked_at as materialized (
+      select c.id, c.due_at, f.id as destination_id, f.held, f.room, c.is_ordered and exists (
+          select from deliveries e
+          where e.receiver_id = c.receiver_id and e.subject_id = c.subject_id and e.event_seq < c.event_seq
+            and e.is_ordered and e.status in ('pending', 'sending')) as is_behind
+      from free f cross join moment cross join lateral (
+        select d.id, d.due_at, d.is_ordered, d.receiver_id, d.subject_id, d.event_seq from deliveries d
+        where d.status = 'pending' and d.destination_id = f.id and not d.is_parked and d.due_at <= moment.now
           and exists (select from receivers r where r.id = d.receiver_id and r.status = 'enabled')
-          and (not d.is_ordered or not exists (
-            select from deliveries e
-            where e.receiver_id = d.receiver_id and e.subject_id = d.subject_id and e.event_seq < d.event_seq
-              and e.is_ordered and e.status in ('pending', 'sending')))
-        order by d.due_at, d.id limit greatest(0, f.room)
-      ) c order by c.nth, c.due_at limit ${limit}
+        order by d.due_at, d.id limit case when f.room > 0 and f.is_ordered then ${LOOKED_AT} else f.room end
+      ) c
+    ),
+    parked as (update deliveries set is_parked = true where id in (select id from looked_at where is_behind) returning id),
+    ready as (
+      select id, due_at, room, held + row_number() over (partition by destination_id order by due_at, id) as nth, held from looked_at where not is_behind
+    ),
+    in_turn as (select id, nth, row_number() over (order by nth, due_at, id) as place from ready where nth <= held + room),
+    taken as (
+      update deliveries d set status = 'sending', tries = d.tries + 1, lease_expires_at = moment.now + ${leaseSeconds} * interval '1 second'
+      from in_turn t, moment, receivers r
+      where d.id = t.id and t.place <= ${limit}::int and t.nth - 1 <= ${limit}::int - t.place and d.status = 'pending' and r.id = d.receiver_id
+      returning d.project_id as "projectId", d.id, d.receiver_id as "receiverId", d.destination_id as "destinationId", d.kind, d.type, d.body, d.tries, d.rung,
+        r.url, muster_outbound_allow(d.project_id) as "outboundAllow", r.options, r.secret,
+        case when r.previous_until > moment.now then r.previous_secret end as "previousSecret",
+        to_char(moment.now at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "claimedAt",
+        extract(epoch from moment.now - d.created_at)::float8 as "waitedSeconds"
     )
-    update deliveries d set status = 'sending', tries = d.tries + 1, lease_expires_at = moment.now + ${leaseSeconds} * interval '1 second'
-    from chosen, moment, receivers r
-    where d.id = chosen.id and d.status = 'pending' and r.id = d.receiver_id
-    returning d.project_id as "projectId", d.id, d.receiver_id as "receiverId", d.destination_id as "destinationId", d.kind, d.type, d.body, d.tries, d.rung,
-      r.url, muster_outbound_allow(d.project_id) as "outboundAllow", r.options, r.secret, case when r.previous_until > moment.now then r.previous_secret end as "previousSecret",
-      to_char(moment.now at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "claimedAt",
-      extract(epoch from moment.now - d.created_at)::float8 as "waitedSeconds"`
+    select p.parked, t.* from (select count(*)::int as parked from parked) p left join taken t on true`
+  return { held: rows.filter(({ id }) => id !== null).map(({ parked: _, ...held }) => held), parked: rows[0]?.parked ?? 0 }
 }
 
 /** Takes waiting deliveries of the same receiver, but no questions, the oldest first: those that were not tried yet, and those whose next attempt is due. */

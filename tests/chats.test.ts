@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import { advanceClock, resetClock, type SentMessage, startTelegram, TELEGRAM_TOKEN, type TelegramServer } from '@muster/testing'
+import { cancelSubtask, claimSubtask, createSubtask, failLease, listSubtasks } from '@muster/usecases'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type System, startSystem } from './harness/system.ts'
+import { until } from './harness/until.ts'
+
+/*
+ * The chat of a project from outside: the worker that has begun something is killed with -9, and another one goes on. The far side is a server of the Bot API
+ * that keeps to the limits of Telegram.
+ */
+let system: System
+let telegram: TelegramServer
+
+beforeAll(async () => {
+  telegram = await startTelegram()
+  system = await startSystem({
+    workers: 0,
+    env: { SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`, OUTBOUND_ALLOW: '127.0.0.1', TELEGRAM_API_URL: telegram.url },
+  })
+  system.addSecret(TELEGRAM_TOKEN)
+})
+beforeEach(async () => {
+  await resetClock(system.admin)
+  telegram.sent.splice(0)
+  telegram.notices.splice(0)
+})
+afterAll(async () => {
+  await system.close()
+  await telegram.close()
+})
+
+async function configure(rules: object): Promise<void> {
+  const settings = { outbound_allow: ['127.0.0.1'], telegram: { bot_token: TELEGRAM_TOKEN, chat_id: '-100', on: ['failed'], ...rules } }
+  await system.client.ok('PATCH', `/projects/${system.ctx.actor.projectId}`, { body: { settings } })
+}
+
+/** Subtasks that fail, each once. */
+async function fail(tasks: string[]): Promise<void> {
+  for (const task of tasks) {
+    const { id } = await createSubtask(system.ctx, { task, runner: 'external', agentId: system.ctx.newId() })
+    const claimed = await claimSubtask(system.ctx, { workerId: 'outside', runner: 'external', leaseSeconds: 60 })
+    await failLease(system.ctx, id, { leaseToken: claimed?.lease.token ?? '', error: 'It broke.', retryable: false })
+  }
+}
+
+/** The clock runs faster until something is true: leases of a worker that is dead end. */
+async function hurry(what: string, isTrue: () => boolean): Promise<void> {
+  await until(what, async () => {
+    await advanceClock(system.admin, '1 second')
+    return isTrue()
+  })
+}
+
+const kill = () => system.workers.at(-1)?.child.end('SIGKILL')
+
+describe('a worker that is killed with -9', () => {
+  it('after it obeyed a button, and before the person heard of it, has obeyed it once, and the next one says so', async () => {
+    await configure({})
+    await system.startWorker()
+    await fail(['Count the files'])
+    await until('the failure is told', () => telegram.sent.length === 1)
+    const [failure] = telegram.sent as [SentMessage]
+    const answering = telegram.hangNext('answerCallbackQuery', 'before')
+    telegram.press(failure, /Retry/)
+    await answering
+    await kill()
+    expect(telegram.notices).toEqual([])
+    await system.startWorker()
+    await hurry('the next worker has answered', () => telegram.notices.length > 0 && telegram.waiting.length === 0)
+    const { items } = await listSubtasks(system.ctx, { status: 'pending', limit: 5 })
+    expect(items).toMatchObject([{ task: 'Count the files' }])
+    expect(telegram.notices).toEqual([`🔁 Runs again, as subtask ${items[0]?.id}.`])
+    await cancelSubtask(system.ctx, items[0]?.id ?? '')
+    await kill()
+  })
+
+  it.each([
+    ['before Telegram took it', 'before', 1],
+    // Telegram knows no ids of what it is sent: what was taken without an answer is sent again.
+    ['after Telegram took it', 'after', 2],
+  ] as const)('while it sends a digest, %s, loses nothing of it, and stores its end once', async (_, when, copies) => {
+    await configure({ digest_minutes: 1 })
+    const tasks = Array.from({ length: 4 }, (_, nth) => `Part ${nth} of ${when}`)
+    const sending = telegram.hangNext('sendMessage', when)
+    await system.startWorker()
+    await fail(tasks)
+    await until('all are to be told', async () => (await open()).length === tasks.length)
+    await advanceClock(system.admin, '61 seconds')
+    await sending
+    await kill()
+    const before = telegram.sent.length
+    await system.startWorker()
+    await hurry('the next worker has sent it', () => telegram.sent.length > before)
+    await until('its end is stored', async () => (await open()).length === 0)
+    expect(telegram.sent).toHaveLength(copies)
+    for (const { text } of telegram.sent) expect(tasks.filter((task) => text.includes(task))).toEqual(tasks)
+    const ended = await system.admin<{ status: string }[]>`select status from deliveries where kind = 'telegram' and body like ${`%of ${when}%`}`
+    expect(ended.map(({ status }) => status)).toEqual(tasks.map(() => 'delivered'))
+    await kill()
+  })
+})
+
+const open = () => system.admin`select from deliveries where status in ('pending', 'sending')`
