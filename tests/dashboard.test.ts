@@ -272,7 +272,11 @@ describe('through the page alone', () => {
     await open('/')
     const id = await spawn('Tidy the shed.', 'act', { metadata: { acts } })
     await page.getByRole('region', { name: 'Output' }).getByText('Done.').waitFor()
+    // When the stream begins, what the screen has read is read again.
+    const stream = page.waitForResponse(/\/events(\?|$)/)
     await open('/evaluations')
+    await stream
+    await settled(page)
     const parts: string[] = []
     page.on('request', (request) => request.url().includes('stats?by=criterion&since=') && parts.push(request.url()))
     await page.getByLabel('Scores of').selectOption('By criterion')
