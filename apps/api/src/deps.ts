@@ -1,5 +1,5 @@
 import { openArchive } from '@muster/archive'
-import { connect, isDatabaseUnavailable, isMissingQueue, missingFromDatabase, unavailable, whenUsable } from '@muster/db'
+import { connectPools, isDatabaseUnavailable, isMissingQueue, missingFromDatabase, unavailable, whenUsable } from '@muster/db'
 import { DEFAULT_PROJECT_ID, databaseUrls } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, findMissingQueues, type ProcessContext } from '@muster/jobs'
 import { describeRunners, findLocalCaller, missingForJudge } from '@muster/runners'
@@ -38,14 +38,8 @@ export interface RunningDeps extends ApiDeps {
 
 /** Composes an API process. Connects to nothing yet. */
 export function createDeps({ settings, environment, log, stopping, tracing }: Omit<ProcessContext, 'log' | 'started'> & { log: Log }): RunningDeps {
-  const { directUrl, pooledUrl } = databaseUrls(settings)
-  const db = connect(pooledUrl ?? directUrl, {
-    role: 'muster_app',
-    connectionsMax: settings.API_POOL_SIZE,
-    applicationName: 'muster-api',
-    isPooled: pooledUrl !== undefined,
-  })
-  const dispatchDb = connect(directUrl, { role: 'muster_dispatch', connectionsMax: DISPATCH_POOL_SIZE, applicationName: 'muster-api-dispatch' })
+  const urls = databaseUrls(settings)
+  const { db, dispatchDb } = connectPools(urls, 'muster-api', { db: settings.API_POOL_SIZE, dispatchDb: DISPATCH_POOL_SIZE })
   const boss = createBoss(dispatchDb, {
     supervise: false,
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),
@@ -99,7 +93,7 @@ export function createDeps({ settings, environment, log, stopping, tracing }: Om
     readiness: readiness.report,
     markStarted: readiness.markStarted,
     stopping,
-    whenUsable: (work) => whenUsable(directUrl, { signal: stopping, log, pooledUrl }, work),
+    whenUsable: (work) => whenUsable(urls.directUrl, { signal: stopping, log, pooledUrl: urls.pooledUrl }, work),
     async close() {
       await Promise.all([db.close(), dispatchDb.close()])
     },

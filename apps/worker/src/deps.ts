@@ -1,5 +1,5 @@
 import { openArchive } from '@muster/archive'
-import { connect, type Database } from '@muster/db'
+import { connect, connectPools, type Database } from '@muster/db'
 import { createChannels, createChatClient } from '@muster/deliveries'
 import { type ChatClient, type Checker, databaseUrls, type Judge } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
@@ -41,15 +41,9 @@ export interface WorkerContext extends Pick<ProcessContext, 'settings' | 'enviro
 /** Composes a worker. Connects to nothing yet. */
 export function createDeps(context: WorkerContext): WorkerDeps {
   const { settings, environment, log, tracing } = context
-  const { directUrl, pooledUrl } = databaseUrls(settings)
-  const db = connect(pooledUrl ?? directUrl, {
-    role: 'muster_app',
-    connectionsMax: settings.WORKER_POOL_SIZE,
-    applicationName: 'muster-worker',
-    isPooled: pooledUrl !== undefined,
-  })
-  const dispatchDb = connect(directUrl, { role: 'muster_dispatch', connectionsMax: settings.WORKER_POOL_SIZE, applicationName: 'muster-worker-dispatch' })
-  const presence = connect(directUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-worker-presence' })
+  const urls = databaseUrls(settings)
+  const { db, dispatchDb } = connectPools(urls, 'muster-worker', { db: settings.WORKER_POOL_SIZE, dispatchDb: settings.WORKER_POOL_SIZE })
+  const presence = connect(urls.directUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-worker-presence' })
   const boss = createBoss(dispatchDb, {
     supervise: true,
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),

@@ -162,3 +162,37 @@ describe('a pool', () => {
     }
   })
 })
+
+describe('the connections of a pool', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await testDatabase()
+  })
+  afterAll(() => database.drop())
+
+  it('are ended by PostgreSQL when the machine of this process has vanished', async () => {
+    const db = connect(database.appUrl, { role: 'muster_app', connectionsMax: 1, applicationName: 'vanishing' })
+    const names = ['tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count', 'tcp_user_timeout']
+    const rows = await db.sql<{ value: string }[]>`select current_setting(name) as value from unnest(${names}::text[]) as name`
+    await db.close()
+    expect(rows.map(({ value }) => value)).toEqual(['10', '5', '3', '25s'])
+  })
+
+  it('are closed when they are needed no longer, and opened again when they are; what listens stays', async () => {
+    const db = connect(database.appUrl, { role: 'muster_app', connectionsMax: 5, applicationName: 'resting', idleSecondsMax: 1 })
+    const admin = postgres(database.adminUrl, { max: 1, onnotice: () => {} })
+    const open = async () => (await admin`select from pg_stat_activity where application_name = 'resting'`).count
+    const use = () => Promise.all(Array.from({ length: 5 }, () => db.sql`select pg_sleep(0.05)`))
+    const heard: string[] = []
+    await db.listen('resting', (payload) => heard.push(payload), () => {})
+    await use()
+    expect(await open()).toBe(6)
+    await expect.poll(open, { timeout: 10_000 }).toBe(1)
+    await use()
+    expect(await open()).toBe(6)
+    await expect.poll(open, { timeout: 10_000 }).toBe(1)
+    await admin`select pg_notify('resting', 'still')`
+    await expect.poll(() => heard).toEqual(['still'])
+    await Promise.all([db.close(), admin.end()])
+  })
+})

@@ -4,7 +4,7 @@ import { PgDialect } from 'drizzle-orm/pg-core'
 import { drizzle, PostgresJsDatabase, PostgresJsSession } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { createListener, type Listen } from './listener.ts'
-import { open } from './open.ts'
+import { ENDS_OF_VANISHED, open } from './open.ts'
 
 /** Roles of PostgreSQL: `muster_app` sees one project at a time, `muster_dispatch` the tables of the dispatch path across projects. */
 export type DatabaseRole = 'muster_app' | 'muster_dispatch'
@@ -17,6 +17,8 @@ export interface ConnectOptions {
   applicationName: string
   /** Maximum time of one statement. */
   statementTimeoutMs?: number
+  /** A connection that was not needed for so long is closed. A minute unless told. */
+  idleSecondsMax?: number
   /** The address is that of a pooler, behind which each transaction may have another session of PostgreSQL. Such a pool cannot listen and cannot hold locks. */
   isPooled?: boolean
 }
@@ -68,10 +70,7 @@ const NUMBER_FROM_INT8 = { to: 20, from: [20], serialize: (value: number) => Str
  */
 const DISPATCH_PLANS = { enable_bitmapscan: 'off' }
 
-/**
- * A connection that was not needed for so long is closed, and opened again when it is: each costs PostgreSQL 5 MB. The pool takes the one that was used
- * last, so that those that are left over rest.
- */
+/** Each connection costs PostgreSQL 5 MB. The pool takes the one that was used last, so that those that are left over rest. */
 const IDLE_SECONDS_MAX = 60
 
 /** Opens a pool. It connects when a connection is first needed, and again after one broke. */
@@ -90,13 +89,13 @@ export function connect(url: string, options: ConnectOptions): Database {
     // A pooler may give each transaction a session in which a statement was not prepared.
     prepare: parseDatabaseAddress(url).prepare ?? !isPooled,
     connect_timeout: 3,
-    idle_timeout: IDLE_SECONDS_MAX,
+    idle_timeout: options.idleSecondsMax ?? IDLE_SECONDS_MAX,
     max_lifetime: null,
     // Finds a server that comes back within a second, however long it was away.
     backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 10), 1),
     keep_alive: 10,
     types: { int8: NUMBER_FROM_INT8 },
-    connection: { application_name: options.applicationName, timezone: 'UTC', ...(isPooled ? {} : session) },
+    connection: { application_name: options.applicationName, timezone: 'UTC', ...(isPooled ? {} : { ...session, ...ENDS_OF_VANISHED }) },
   }
   const sql = open(url, settings)
   const listener = createListener((events) => open(url, { ...settings, ...events, max: 1, idle_timeout: 0, fetch_types: false }))
@@ -108,6 +107,27 @@ export function connect(url: string, options: ConnectOptions): Database {
     perTransaction: isPooled ? `select ${Object.entries(session).map(([name, value]) => `set_config('${name}', '${value}', true)`)}` : null,
     listen: listener.listen,
     close: async () => void (await Promise.all([sql.end({ timeout: 5 }), listener.close()])),
+  }
+}
+
+/**
+ * The pools of a process: that of one project at a time, through a pooler where there is one, and that of dispatching, which listens and holds locks.
+ *
+ * @param name shown in `pg_stat_activity`
+ */
+export function connectPools(
+  { directUrl, pooledUrl }: { directUrl: string; pooledUrl: string | undefined },
+  name: string,
+  connectionsMax: { db: number; dispatchDb: number },
+): { db: Database; dispatchDb: Database } {
+  return {
+    db: connect(pooledUrl ?? directUrl, {
+      role: 'muster_app',
+      connectionsMax: connectionsMax.db,
+      applicationName: name,
+      isPooled: pooledUrl !== undefined,
+    }),
+    dispatchDb: connect(directUrl, { role: 'muster_dispatch', connectionsMax: connectionsMax.dispatchDb, applicationName: `${name}-dispatch` }),
   }
 }
 

@@ -5,6 +5,7 @@
 export {
   CommitUnknownError,
   connect,
+  connectPools,
   type Database,
   type DatabaseRole,
   describeOutage,

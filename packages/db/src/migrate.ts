@@ -1,7 +1,7 @@
 import { parseDatabaseAddress, withDatabaseName } from '@muster/domain'
 import type postgres from 'postgres'
 import { knownMigrations, migrationText, REPLACED_MIGRATIONS, SQUASHED_MIGRATIONS } from './migration-files.ts'
-import { open } from './open.ts'
+import { ENDS_OF_VANISHED, open } from './open.ts'
 import { explainDatabaseError, placeOf, requireKnownMigrations, requireServerVersion, requireTakeover, UnusableDatabaseError } from './unusable-database.ts'
 
 const LOCK_KEY = 7300
@@ -50,7 +50,7 @@ async function bringUp({ adminUrl, appUrl, installQueues, log = () => {} }: Migr
   await createDatabase(adminUrl, place.database)
   const sql = open(withDatabaseName(adminUrl, place.database), {
     max: 1,
-    connection: { application_name: 'muster-migrate', lock_timeout: 10_000 },
+    connection: { application_name: 'muster-migrate', lock_timeout: 10_000, ...ENDS_OF_VANISHED },
   })
   try {
     await sql`select pg_advisory_lock(${LOCK_KEY}::bigint)`

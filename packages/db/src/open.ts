@@ -5,6 +5,12 @@ import { UnusableDatabaseError } from './unusable-database.ts'
 
 type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
+/**
+ * PostgreSQL ends a session whose machine has vanished without closing its connections after some 25 s, and with it the locks that it holds. Its own default,
+ * the kernel's, is two hours. Not for a pooler, which refuses settings that it does not know.
+ */
+export const ENDS_OF_VANISHED = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3, tcp_user_timeout: 25_000 }
+
 /** Opens a pool of the driver for an address, which only `parseDatabaseAddress` reads. It connects when a connection is first needed. */
 export function open(address: string, options: Options): postgres.Sql {
   const { hosts, user, password, database, prepare = true, connectTimeoutSeconds, tls, parameters } = parseDatabaseAddress(address)
