@@ -175,7 +175,7 @@ describe('the connections of a pool', () => {
     const names = ['tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count', 'tcp_user_timeout']
     const rows = await db.sql<{ value: string }[]>`select current_setting(name) as value from unnest(${names}::text[]) as name`
     await db.close()
-    expect(rows.map(({ value }) => value)).toEqual(['10', '5', '3', '25s'])
+    expect(rows.map(({ value }) => value)).toEqual(['10', '5', '3', '25000'])
   })
 
   it('are closed when they are needed no longer, and opened again when they are; what listens stays', async () => {
@@ -184,7 +184,11 @@ describe('the connections of a pool', () => {
     const open = async () => (await admin`select from pg_stat_activity where application_name = 'resting'`).count
     const use = () => Promise.all(Array.from({ length: 5 }, () => db.sql`select pg_sleep(0.05)`))
     const heard: string[] = []
-    await db.listen('resting', (payload) => heard.push(payload), () => {})
+    await db.listen(
+      'resting',
+      (payload) => heard.push(payload),
+      () => {},
+    )
     await use()
     expect(await open()).toBe(6)
     await expect.poll(open, { timeout: 10_000 }).toBe(1)

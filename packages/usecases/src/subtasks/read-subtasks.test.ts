@@ -136,6 +136,15 @@ describe('the agents with work', () => {
     expect(await listAgents(own.ctx, { limit: 1, cursor: 'coder' })).toEqual({ items: [writer], nextCursor: null })
   })
 
+  it('of which more is pending than is counted show as much as is counted', async () => {
+    const { admin, ctx } = own
+    await admin`create temporary table many as select s.* from subtasks s cross join generate_series(1, 1200) where s.agent_id = 'writer' and s.status = 'pending' limit 1200`
+    await admin`update many set id = gen_random_uuid(), agent_id = 'busy', slot = false, slot_at = null, job_id = null`
+    await admin`insert into subtasks select * from many`
+    expect((await listAgents(ctx, { limit: 10 })).items.find(({ agentId }) => agentId === 'busy')).toMatchObject({ running: 0, pending: 1_000 })
+    await admin`delete from subtasks where agent_id = 'busy'`
+  })
+
   it('of a key of one agent are that one, and a sub-agent sees none', async () => {
     expect((await listAgents(own.as({ ...own.ctx.actor, agentId: 'writer' }), { limit: 10 })).items.map(({ agentId }) => agentId)).toEqual(['writer'])
     expect((await listAgents(own.as({ ...own.ctx.actor, agentId: 'finished' }), { limit: 10 })).items).toEqual([])
