@@ -93,7 +93,7 @@ describe('every table', () => {
     const before = await harness.admin.unsafe<Table[]>(TABLES)
     await harness.admin`select setval('muster_system.event_seq', 5000000)`
     await advanceClock(harness.admin, '40 days')
-    await transaction(harness.deps.dispatchDb, null, (tx) => maintenance.ensurePartitions(tx))
+    await transaction(harness.deps.dispatchDb, null, (tx) => maintenance.ensurePartitions(tx, 30))
     const after = await harness.admin.unsafe<Table[]>(TABLES)
     expect(after.length).toBe(before.length + 6)
     expect(after.filter((table) => !(table.enabled && table.forced))).toEqual([])

@@ -6,9 +6,14 @@ export async function checkWrites(sql: Database['sql']): Promise<void> {
   await sql`select muster_system.check_writes()`
 }
 
-/** Creates missing partitions for the coming days and events. @throws lock_not_available (55P03) while another change of the tables is under way */
-export async function ensurePartitions(tx: Pick<Tx, 'sql'>): Promise<void> {
-  await tx.sql`select muster_ensure_partitions()`
+/**
+ * Creates missing partitions for the coming days and events.
+ *
+ * @param eventsDays for how many days the server keeps events: a partition of the log holds more where they are kept for long
+ * @throws lock_not_available (55P03) while another change of the tables is under way
+ */
+export async function ensurePartitions(tx: Pick<Tx, 'sql'>, eventsDays: number): Promise<void> {
+  await tx.sql`select muster_ensure_partitions(${eventsDays}::int)`
 }
 
 /** Refreshes the planner's statistics of tables that have grown much since the last time. */

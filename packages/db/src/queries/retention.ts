@@ -114,7 +114,7 @@ export async function findExpired(
 }
 
 /** Those rows and all that belongs to them, in the project of the transaction. */
-export async function rowsOf({ sql }: Pick<Tx, 'sql'>, noun: Noun | 'tasks', ids: readonly string[]): Promise<ArchivedRow[]> {
+export async function rowsOf({ sql }: Pick<Tx, 'sql'>, noun: Noun | ScopeNoun, ids: readonly string[]): Promise<ArchivedRow[]> {
   return await sql<ArchivedRow[]>`select name as table, line from muster_take(${noun}, ${ids as string[]}::uuid[], false, null)`
 }
 
@@ -125,7 +125,7 @@ export async function rowsOf({ sql }: Pick<Tx, 'sql'>, noun: Noun | 'tasks', ids
  */
 export async function remove(
   { sql }: Pick<Tx, 'sql'>,
-  noun: Noun | 'tasks',
+  noun: Noun | ScopeNoun,
   ids: readonly string[],
   expiredAfterDays: number | null,
 ): Promise<{ table: string; bytes: number | null }[]> {
@@ -138,7 +138,7 @@ export async function remove(
 export type DataScope = { kind: 'project' } | { kind: 'session' | 'agent'; name: string }
 
 /** What is taken in batches, in this order: each row with all that belongs to it. */
-export const SCOPE_NOUNS = ['subtasks', 'tasks', 'session_messages', 'evaluations'] as const
+export const SCOPE_NOUNS = ['subtasks', 'tasks', 'session_messages', 'evaluations', 'schedules'] as const
 export type ScopeNoun = (typeof SCOPE_NOUNS)[number]
 
 /** Ids of a noun in a scope, after an id. */
@@ -159,11 +159,11 @@ function belongsTo(sql: Tx['sql'], scope: DataScope, noun: ScopeNoun) {
   // Those of subtasks, tasks and messages go with them.
   const alone = noun === 'evaluations' ? sql`x.subtask_id is null and x.task_id is null and x.message_id is null` : sql`true`
   if (scope.kind === 'project') return alone
-  if (scope.kind === 'agent') return noun === 'subtasks' ? sql`x.agent_id = ${scope.name}` : sql`false`
+  if (scope.kind === 'agent') return noun === 'subtasks' || noun === 'schedules' ? sql`x.agent_id = ${scope.name}` : sql`false`
   if (noun === 'subtasks') {
     return sql`(x.parent_session_id = ${scope.name} or x.task_id in (select t.id from tasks t where t.project_id = x.project_id and t.parent_session_id = ${scope.name}))`
   }
-  return noun === 'tasks' ? sql`x.parent_session_id = ${scope.name}` : sql`x.session_id = ${scope.name} and ${alone}`
+  return noun === 'tasks' || noun === 'schedules' ? sql`x.parent_session_id = ${scope.name}` : sql`x.session_id = ${scope.name} and ${alone}`
 }
 
 /** How many subtasks, tasks and schedules of a scope have not ended. */
@@ -172,11 +172,10 @@ export async function liveInScope(
   projectId: string,
   scope: DataScope,
 ): Promise<{ subtasks: number; tasks: number; schedules: number }> {
-  const ofAgent = scope.kind === 'agent' ? sql`x.agent_id = ${scope.name}` : scope.kind === 'project' ? sql`true` : sql`x.parent_session_id = ${scope.name}`
   const [row] = await sql<{ subtasks: number; tasks: number; schedules: number }[]>`
     select (select count(*) from subtasks x where x.project_id = ${projectId} and x.completed_at is null and ${belongsTo(sql, scope, 'subtasks')}) as subtasks,
       (select count(*) from tasks x where x.project_id = ${projectId} and x.completed_at is null and ${belongsTo(sql, scope, 'tasks')}) as tasks,
-      (select count(*) from schedules x where x.project_id = ${projectId} and x.state in ('active', 'paused') and ${ofAgent}) as schedules`
+      (select count(*) from schedules x where x.project_id = ${projectId} and x.state in ('active', 'paused') and ${belongsTo(sql, scope, 'schedules')}) as schedules`
   return row ?? { subtasks: 0, tasks: 0, schedules: 0 }
 }
 

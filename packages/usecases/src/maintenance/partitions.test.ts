@@ -32,6 +32,26 @@ async function lockedBy(work: () => Promise<unknown>): Promise<string[]> {
   return [...seen].sort()
 }
 
+/** Events that come in a day, a multiple of the smallest partition; and what comes in six hours, rounded up to such a multiple. */
+const PER_DAY = 39_500_000
+const PER_SIX_HOURS = 10_000_000
+
+/** Lives through a day with that many events, and returns the sizes of the partitions that are then made where the server keeps events for some days. */
+async function sizesForServer(days: number): Promise<number[]> {
+  const [{ end } = { end: 0 }] = await harness.admin<{ end: number }[]>`select max(to_key) as end from muster_system.partitions where parent = 'events'`
+  await harness.admin`select muster_system.add_partition('events', ${`events_of_a_day_${end}`}, ${end}, ${end + PER_DAY + 500_000})`
+  await harness.admin`select setval('muster_system.event_seq', ${end + 1})`
+  await spawnMany(harness.ctx, 1, { agentId: 'many' })
+  await drain(harness.ctx)
+  await drainOutbox(harness.deps)
+  await advanceClock(harness.admin, '1 day')
+  await harness.admin`select setval('muster_system.event_seq', ${end + PER_DAY})`
+  await makePartitions({ ...harness.deps, settings: { ...harness.deps.settings, RETENTION_DAYS: { events: days } } })
+  const made = await harness.admin<{ size: number }[]>`
+    select to_key - from_key as size from muster_system.partitions where parent = 'events' and from_key >= ${end + PER_DAY + 500_000}`
+  return made.map(({ size }) => size)
+}
+
 describe('the partitions of the log', () => {
   it('are read a few at a time, and a reader sees all of its events in order whichever they are in', async () => {
     const [before] = await harness.admin<{ count: number }[]>`select count(*)::int as count from muster_system.partitions where parent = 'events'`
@@ -63,20 +83,37 @@ describe('the partitions of the log', () => {
   })
 
   it('hold what comes in six hours, so that a hundred times as many events do not make a hundred times as many partitions', async () => {
-    const [{ end } = { end: 0 }] = await harness.admin<{ end: number }[]>`select max(to_key) as end from muster_system.partitions where parent = 'events'`
-    await harness.admin`select muster_system.add_partition('events', 'events_of_a_day', ${end}, ${end + 40_000_000})`
-    await harness.admin`select setval('muster_system.event_seq', ${end + 1})`
-    await spawnMany(harness.ctx, 1, { agentId: 'many' })
-    await drain(harness.ctx)
-    await drainOutbox(harness.deps)
-    await advanceClock(harness.admin, '1 day')
-    await harness.admin`select setval('muster_system.event_seq', ${end + 39_500_000})`
-    await makePartitions(harness.deps)
-    const sizes = await harness.admin<{ size: number }[]>`
-      select to_key - from_key as size from muster_system.partitions where parent = 'events' and from_key >= ${end + 40_000_000}`
+    const sizes = await sizesForServer(30)
     expect(sizes.length).toBeLessThanOrEqual(9)
-    for (const { size } of sizes) expect(size).toBe(10_000_000)
+    for (const size of sizes) expect(size).toBe(PER_SIX_HOURS)
     expect((await findPartitionReach(harness.deps)).problem).toBeNull()
+  })
+
+  it.each([
+    { server: 90, project: null },
+    { server: 91, project: null },
+    { server: 365, project: null },
+    { server: 365, project: 30 },
+    { server: 30, project: 90 },
+    { server: 30, project: 365 },
+  ])('are a few hundred at most where the server keeps $server days of events and a project $project', async ({ server, project }) => {
+    const settings = project === null ? {} : { retention_days: { events: project } }
+    await harness.admin`update projects set settings = ${JSON.stringify(settings)}::text::jsonb where id = ${harness.ctx.actor.projectId}`
+    const sizes = await sizesForServer(server)
+    await harness.admin`update projects set settings = '{}' where id = ${harness.ctx.actor.projectId}`
+    expect(sizes.length).toBeGreaterThan(0)
+    const days = Math.max(server, project ?? 0)
+    for (const size of sizes) {
+      expect(size).toBe(days > 90 ? PER_DAY : PER_SIX_HOURS)
+      expect((days * PER_DAY) / size).toBeLessThanOrEqual(365)
+    }
+  })
+
+  it('stay as they are when they are to hold more from now on', async () => {
+    const partitions = () => harness.admin<{ name: string; from_key: number; to_key: number }[]>`select * from muster_system.partitions where parent = 'events'`
+    const before = await partitions()
+    await sizesForServer(365)
+    expect(await partitions()).toEqual(expect.arrayContaining(before.map((partition) => expect.objectContaining(partition))))
   })
 })
 
@@ -85,7 +122,7 @@ describe('making partitions', () => {
     await harness.admin.begin(async (dump) => {
       await dump`lock table events, steps, subtasks in access share mode`
       await advanceClock(harness.admin, '3 days')
-      await maintenance.ensurePartitions(harness.deps.dispatchDb)
+      await maintenance.ensurePartitions(harness.deps.dispatchDb, 30)
     })
     const { stepsSecondsAhead } = await findPartitionReach(harness.deps)
     expect(stepsSecondsAhead).toBeGreaterThan(2 * 86_400)
@@ -95,7 +132,7 @@ describe('making partitions', () => {
     await harness.admin`update muster_system.clock set shift = '60 days'`
     await harness.admin.begin(async (change) => {
       await change`lock table steps in share update exclusive mode`
-      await expect(maintenance.ensurePartitions(harness.deps.dispatchDb)).rejects.toMatchObject({ code: '55P03' })
+      await expect(maintenance.ensurePartitions(harness.deps.dispatchDb, 30)).rejects.toMatchObject({ code: '55P03' })
     })
   })
 

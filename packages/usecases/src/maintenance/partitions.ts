@@ -1,4 +1,5 @@
 import { isDatabaseUnavailable, maintenance } from '@muster/db'
+import { retentionDays } from '@muster/domain'
 import type { Deps } from '../core/ctx.ts'
 
 /** With less than this left, an hour of failures would stop every run that reports a step. */
@@ -26,7 +27,7 @@ export async function findPartitionReach(deps: Pick<Deps, 'dispatchDb'>): Promis
 export async function makePartitions(deps: Deps): Promise<void> {
   let failure: unknown
   try {
-    await maintenance.ensurePartitions(deps.dispatchDb)
+    await maintenance.ensurePartitions(deps.dispatchDb, retentionDays(deps.settings.RETENTION_DAYS).events)
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error
     failure = error

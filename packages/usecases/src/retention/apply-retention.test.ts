@@ -42,7 +42,7 @@ async function nextPartition(): Promise<void> {
   await rememberEpisodes(harness.deps)
   await harness.admin`select setval('muster_system.event_seq', (select to_key from muster_system.partitions where parent = 'events' and from_key <= (select last_value from muster_system.event_seq) order by from_key desc limit 1))`
   await harness.admin`update muster_system.memory set read_seq = (select last_value from muster_system.event_seq)`
-  await maintenance.ensurePartitions(harness.deps.dispatchDb)
+  await maintenance.ensurePartitions(harness.deps.dispatchDb, 30)
 }
 
 const countOf = async (table: string) => (await harness.admin.unsafe<{ count: number }[]>(`select count(*) as count from ${table}`))[0]?.count

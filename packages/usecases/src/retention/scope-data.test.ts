@@ -1,19 +1,36 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createArchive, folderStore } from '@muster/archive'
 import { importArchive } from '@muster/db'
 import type { Archive } from '@muster/domain'
-import { claimOne, completed, drainOutbox, type Harness, makeTask, settleOne, spawn, startHarness } from '@muster/testing'
+import { claimOne, completed, drain, drainOutbox, type Harness, makeTask, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Ctx, completeTask, createTsg, eraseData, exportData, learnFact, postMessage, rememberEpisodes } from '../index.ts'
+import {
+  askAboutSubtask,
+  type Ctx,
+  claimInbox,
+  completeTask,
+  createSchedule,
+  createTsg,
+  createWebhook,
+  deactivateSchedule,
+  eraseData,
+  exportData,
+  learnFact,
+  listDeliveries,
+  postMessage,
+  rememberEpisodes,
+  triggerSchedule,
+} from '../index.ts'
 
 let harness: Harness
 let folder: string
 let archive: Archive
 
 beforeEach(async () => {
-  harness = await startHarness()
+  harness = await startHarness({ settings: { SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
   folder = await mkdtemp(join(tmpdir(), 'muster-export-'))
   archive = createArchive(folderStore(folder))
 })
@@ -35,6 +52,73 @@ async function workOf(ctx: Ctx, sessionId: string, agentId: string): Promise<voi
   await learnFact({ ...ctx, actor: { ...ctx.actor, agentId } }, { content: `Fact of ${agentId}`, tags: [] } as never)
   await drainOutbox(harness.deps)
   await rememberEpisodes(harness.deps)
+}
+
+/** A webhook for all events of a project, or of one subject, agent or session. */
+async function webhookOf(ctx: Ctx, only: { subject?: string; agentId?: string; sessionId?: string } = {}): Promise<string> {
+  const fields = { url: 'https://example.com/hook', events: ['*'], description: null, subject: null, agentId: null, sessionId: null, isOrdered: false }
+  return (await createWebhook(ctx, { ...fields, ...only })).webhook.id
+}
+
+/** Work as above, and a subtask with a callback, a webhook of its own and a question, and a schedule with a callback that has fired and ended. All texts have a mark. */
+async function markedWorkOf(
+  ctx: Ctx,
+  sessionId: string,
+  agentId: string,
+  mark: string,
+): Promise<Record<'subtask' | 'run' | 'schedule' | 'question' | 'webhook', string>> {
+  await workOf(ctx, sessionId, agentId)
+  await postMessage(ctx, sessionId, { role: 'user', content: mark } as never)
+  const callback = { url: 'https://example.com/callback' }
+  const subtask = await spawn(ctx, { parentSessionId: sessionId, agentId, task: mark, callback })
+  const webhook = await webhookOf(ctx, { subject: subtask.id })
+  const run = await claimOne(ctx)
+  const asked = { kind: 'question', options: null, schema: null, arguments: null, default: null, expiresInSeconds: 3_600, onExpiry: 'continue' } as const
+  const question = await askAboutSubtask(ctx, subtask.id, { ...asked, prompt: mark })
+  await claimInbox(ctx, sessionId, { limit: 10, ack: 'auto' })
+  await settleOne(ctx, run, completed(mark))
+  const phrase = { kind: 'every', text: '1 day' } as const
+  const schedule = await createSchedule(ctx, { task: mark, phrase, parentSessionId: sessionId, agentId, runner: 'own', callback, metadata: { mark } })
+  const scheduled = await triggerSchedule(ctx, schedule.id, () => {})
+  await drain(ctx)
+  await deactivateSchedule(ctx, schedule.id)
+  await drainOutbox(harness.deps)
+  await rememberEpisodes(harness.deps)
+  return { subtask: subtask.id, run: scheduled.id, schedule: schedule.id, question: question.id, webhook }
+}
+
+const evaluationsOf = async (subtasks: readonly string[]) =>
+  (await harness.admin<{ id: string }[]>`select id from evaluations where subtask_id = any(${subtasks as string[]}::uuid[])`).map(({ id }) => id)
+
+/** The tables of any schema in which a text stands, but for the audit log, which stays. */
+async function tablesWith(text: string): Promise<string[]> {
+  const tables = await harness.admin<{ schema: string; name: string }[]>`
+    select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema') and c.relname <> 'audit_log' order by 1, 2`
+  const found: string[] = []
+  for (const { schema, name } of tables) {
+    const rows = await harness.admin`select from ${harness.admin(schema)}.${harness.admin(name)} x where x::text like ${`%${text}%`} limit 1`
+    if (rows.length > 0) found.push(`${schema}.${name}`)
+  }
+  return found
+}
+
+/** How many rows of each table an archive has. A row that two things name may be in it twice. */
+async function rowsOfArchive(): Promise<Record<string, number>> {
+  const lines = new Set<string>()
+  for await (const entry of archive.entries()) for (const { table, line } of await archive.read(entry)) lines.add(`${table} ${line}`)
+  const counts: Record<string, number> = {}
+  for (const line of lines) {
+    const table = line.slice(0, line.indexOf(' '))
+    counts[table] = (counts[table] ?? 0) + 1
+  }
+  return counts
+}
+
+async function textOfArchive(): Promise<string> {
+  let text = ''
+  for await (const entry of archive.entries()) text += (await archive.read(entry)).map(({ line }) => line).join('\n')
+  return text
 }
 
 /** How many rows of each table name a project, and in which a text stands. */
@@ -78,6 +162,61 @@ describe('erasing', () => {
         (select count(*) from attempts a where not exists (select from subtasks s where s.id = a.subtask_id)) as attempts,
         (select count(*) from episode_words w where not exists (select from subtasks s where s.id = w.subtask_id)) as words`
     expect(orphans).toEqual({ evaluations: 0, bodies: 0, attempts: 0, words: 0 })
+  })
+
+  it.each(['session', 'agent'] as const)(
+    'leaves nothing of a scope (%s): of its ended schedules, its questions, and of what was sent of them',
+    async (kind) => {
+      await webhookOf(harness.ctx)
+      const own = kind === 'agent' ? await webhookOf(harness.ctx, { agentId: 'agent-one' }) : await webhookOf(harness.ctx, { sessionId: 'session-one' })
+      const ids = await markedWorkOf(harness.ctx, 'session-one', 'agent-one', 'marked-one')
+      const others = await markedWorkOf(harness.ctx, 'session-two', 'agent-two', 'marked-two')
+      const evaluations = await evaluationsOf([ids.subtask, ids.run])
+      const { projectId } = harness.ctx.actor
+      const sent = (await listDeliveries(harness.ctx, null, { limit: 500 })).items
+      const subjects = new Set(sent.map(({ subjectId }) => subjectId))
+      expect(evaluations).toHaveLength(2)
+      for (const id of [ids.subtask, ids.run, ids.schedule, ...evaluations]) expect(subjects).toContain(id)
+      expect(await tablesWith('marked-one')).toEqual(expect.arrayContaining(['public.deliveries', 'public.questions', 'public.schedules', 'public.subtasks']))
+      const kept = await rowsWith(projectId, 'marked-two')
+      const keptNames = await rowsWith(projectId, `${kind}-two`)
+      const counts = await exportData(harness.ctx, { kind, name: `${kind}-one` }, archive)
+      expect(counts).toMatchObject({ schedules: 1, schedule_slots: expect.any(Number), deliveries: expect.any(Number), questions: 1 })
+
+      const { erased, remains } = await eraseData(harness.ctx, { kind, name: `${kind}-one` })
+      expect(await rowsOfArchive()).toEqual(erased)
+      // A message belongs to a session.
+      expect(await tablesWith('marked-one')).toEqual(kind === 'agent' ? ['public.session_messages'] : [])
+      for (const id of [ids.subtask, ids.run, ids.schedule, ids.webhook, own, ...evaluations]) expect(await rowsWith(projectId, id)).toEqual({})
+      // The session still has its receipt of the question of an agent.
+      expect(await rowsWith(projectId, ids.question)).toEqual(kind === 'agent' ? { inbox: 1 } : {})
+      expect(remains.join('; ')).toMatch(kind === 'agent' ? /inbox items by which other sessions.*; tasks with/ : /inbox items by which other sessions/)
+      expect(await rowsWith(projectId, 'marked-two')).toEqual(kept)
+      expect(await rowsWith(projectId, `${kind}-two`)).toEqual(keptNames)
+      for (const id of [others.subtask, others.run, others.schedule]) expect(Object.keys(await rowsWith(projectId, id))).toContain('deliveries')
+    },
+  )
+
+  it.each(['session', 'agent'] as const)('that is interrupted, wherever it is, leaves nothing of a scope (%s) when it is repeated', async (kind) => {
+    await webhookOf(harness.ctx)
+    const ids = await markedWorkOf(harness.ctx, 'session-one', 'agent-one', 'marked-one')
+    const { projectId } = harness.ctx.actor
+    const scope = { kind, name: `${kind}-one` }
+    const evaluations = await evaluationsOf([ids.subtask, ids.run])
+    await harness.admin`create function interrupt_erasure() returns trigger language plpgsql as $$ begin raise exception 'interrupted'; end $$`
+    // In the order in which they are erased; the last one is of the last step.
+    for (const table of ['subtasks', ...(kind === 'session' ? ['tasks', 'session_messages'] : []), 'schedules', kind === 'session' ? 'tsg_notices' : 'facts']) {
+      await harness.admin`create trigger interrupt before delete on ${harness.admin(table)} for each statement execute function interrupt_erasure()`
+      await expect(eraseData(harness.ctx, scope)).rejects.toThrow(/interrupted/)
+      await harness.admin`drop trigger interrupt on ${harness.admin(table)}`
+    }
+    expect(await rowsWith(projectId, ids.schedule)).toEqual({})
+    expect(await rowsWith(projectId, `${kind}-one`)).not.toEqual({})
+    await eraseData(harness.ctx, scope)
+    expect(await rowsWith(projectId, `${kind}-one`)).toEqual({})
+    expect(await tablesWith('marked-one')).toEqual(kind === 'agent' ? ['public.session_messages'] : [])
+    for (const id of [ids.subtask, ids.run, ids.schedule, ids.webhook, ...evaluations]) expect(await rowsWith(projectId, id)).toEqual({})
+    expect((await eraseData(harness.ctx, scope)).erased).toEqual({})
   })
 
   it('takes the subtasks and facts of an agent, and says that tasks remain', async () => {
@@ -134,8 +273,19 @@ describe('an export', () => {
     const counts = await exportData(harness.ctx, { kind: 'session', name: 'session-one' }, archive)
     expect(counts).toMatchObject({ subtasks: 1, tasks: 1, session_messages: 1, steps: 1, inbox: expect.any(Number) })
     expect(counts.events).toBeGreaterThan(3)
-    let text = ''
-    for await (const entry of archive.entries()) text += (await archive.read(entry)).map(({ line }) => line).join('\n')
-    expect(text).not.toContain('session-two')
+    expect(await textOfArchive()).not.toContain('session-two')
+  })
+
+  it('of an agent has its subtasks, facts and schedules with what was sent of them, and nothing of another agent', async () => {
+    await webhookOf(harness.ctx)
+    const ids = await markedWorkOf(harness.ctx, 'session-one', 'agent-one', 'marked-one')
+    await markedWorkOf(harness.ctx, 'session-two', 'agent-two', 'marked-two')
+    const counts = await exportData(harness.ctx, { kind: 'agent', name: 'agent-one' }, archive)
+    expect(counts).toMatchObject({ subtasks: 3, facts: 1, schedules: 1, questions: 1, steps: 1 })
+    const text = await textOfArchive()
+    for (const id of [ids.subtask, ids.run, ids.schedule, ids.question]) expect(text).toContain(id)
+    for (const type of ['evaluation.created', 'question.asked', 'schedule.deactivated', 'subtask.completed'])
+      expect(text).toMatch(new RegExp(`"body": "\\{\\\\"type\\\\":\\\\"${type.replace('.', '\\.')}`))
+    expect(text).not.toMatch(/agent-two|session-two|marked-two/)
   })
 })

@@ -32,7 +32,7 @@ export async function exportData(ctx: Ctx, scope: DataScope, archive: Archive): 
   }
   const rest = await transaction(ctx.db, ctx.actor.projectId, (tx) => retention.restOfScope(tx, scope, false))
   await write('rest', rest)
-  // Of a project, the rest has these tables whole, also what belongs to a subtask, a task, a message or an evaluation.
+  // Of a project, the rest has these tables whole, also what belongs to a subtask, a task, a message, an evaluation or a schedule.
   const whole = new Set(scope.kind === 'project' ? rest.map(({ table }) => table) : [])
   await eachBatch(ctx, scope, async (noun, ids) => {
     const rows = await transaction(ctx.db, ctx.actor.projectId, (tx) => retention.rowsOf(tx, noun, ids))
@@ -41,7 +41,6 @@ export async function exportData(ctx: Ctx, scope: DataScope, archive: Archive): 
     if (scope.kind !== 'project') await exportEvents(ctx, subjectsOf(rows, ids), (place, events) => write(`events/${noun}-${ids[0]}-${place}`, events))
   })
   if (scope.kind === 'project') await exportEvents(ctx, null, (place, events) => write(`events/${place}`, events))
-  else await exportEvents(ctx, schedulesOf(rest), (place, events) => write(`events/rest-${place}`, events))
   return counts
 }
 
@@ -69,7 +68,6 @@ export async function eraseData(ctx: Ctx, scope: DataScope): Promise<Erasure> {
     add(erased, await transaction(ctx.db, projectId, (tx) => retention.remove(tx, noun, ids, null)))
   })
   if (scope.kind === 'project') await eraseEvents(ctx, null, erased)
-  else await eraseEvents(ctx, schedulesOf(await transaction(ctx.db, projectId, (tx) => retention.restOfScope(tx, scope, false))), erased)
   // The last step is the one that the audit log names: an erasure that is interrupted before is repeated.
   await inProject(ctx, async (tx) => {
     add(erased, await retention.restOfScope(tx, scope, true))
@@ -81,6 +79,7 @@ export async function eraseData(ctx: Ctx, scope: DataScope): Promise<Erasure> {
 function whatRemains(scope: DataScope): string[] {
   return [
     'what was archived, exported or dumped before: delete it where it is kept',
+    'what was sent to webhooks, callbacks and channels before: it is with those who received it',
     'folders of tasks and runs in DATA_DIR, until they are swept: a day after the last change in them, see docs/storage.md',
     'entries of the audit log about it: who wrote what, without its content',
     ...(scope.kind === 'project'
@@ -88,9 +87,12 @@ function whatRemains(scope: DataScope): string[] {
       : [
           'sums of tokens and cost by agent, which budgets for all time need',
           'answers to repeated requests (Idempotency-Key), for a day',
-          'names and ids in the work of others: facts that were learnt from it, notes, messages of other sessions',
+          'names and ids in the work of others: facts that were learnt from it, notes, messages and schedules of other sessions, events about guides and their deliveries',
+          'inbox items by which other sessions received its questions, without the questions: until they expire',
         ]),
-    ...(scope.kind === 'agent' ? ['tasks, whose sessions are not those of one agent: erase by session'] : []),
+    ...(scope.kind === 'agent'
+      ? ['tasks with their check-ins, checks and events, and messages, which belong to a session and not to one agent: erase by session']
+      : []),
   ]
 }
 
@@ -141,10 +143,6 @@ async function eraseEvents(ctx: Ctx, subjects: readonly string[] | null, erased:
 function subjectsOf(rows: readonly ArchivedRow[], ids: readonly string[]): string[] {
   const evaluations = rows.filter(({ table }) => table === 'evaluations').map(({ line }) => (JSON.parse(line) as { id: string }).id)
   return [...ids, ...evaluations]
-}
-
-function schedulesOf(rows: readonly ArchivedRow[]): string[] {
-  return rows.filter(({ table }) => table === 'schedules').map(({ line }) => (JSON.parse(line) as { id: string }).id)
 }
 
 function folderOf({ actor }: Ctx, scope: DataScope): string {
