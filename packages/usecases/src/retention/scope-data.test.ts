@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   askAboutSubtask,
   type Ctx,
+  cancelSubtask,
   claimInbox,
   completeTask,
   createSchedule,
@@ -217,6 +218,15 @@ describe('erasing', () => {
     expect(await tablesWith('marked-one')).toEqual(kind === 'agent' ? ['public.session_messages'] : [])
     for (const id of [ids.subtask, ids.run, ids.schedule, ids.webhook, ...evaluations]) expect(await rowsWith(projectId, id)).toEqual({})
     expect((await eraseData(harness.ctx, scope)).erased).toEqual({})
+  })
+
+  it('takes events that were not in the log yet', async () => {
+    await webhookOf(harness.ctx)
+    const { id } = await spawn(harness.ctx, { parentSessionId: 'session-one' })
+    await cancelSubtask(harness.ctx, id)
+    await eraseData(harness.ctx, { kind: 'session', name: 'session-one' })
+    await drainOutbox(harness.deps)
+    expect(await rowsWith(harness.ctx.actor.projectId, id)).toEqual({})
   })
 
   it('takes the subtasks and facts of an agent, and says that tasks remain', async () => {

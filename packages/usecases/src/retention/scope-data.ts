@@ -1,6 +1,7 @@
 import { projects, retention, transaction } from '@muster/db'
 import { type Archive, type ArchivedRow, DomainError, requireFound, requireScope } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
+import { relayOutbox } from '../events/event-log.ts'
 
 type DataScope = retention.DataScope
 
@@ -60,6 +61,8 @@ export async function eraseData(ctx: Ctx, scope: DataScope): Promise<Erasure> {
       `${live.subtasks} subtasks, ${live.tasks} tasks and ${live.schedules} schedules have not ended: cancel or deactivate them first, then erase again.`,
     )
   }
+  // Events that still waited would come into the log, and to receivers, after their subjects are gone.
+  while (await relayOutbox(ctx));
   const erased: Counts = {}
   await eachBatch(ctx, scope, async (noun, ids) => {
     const rows = await transaction(ctx.db, projectId, (tx) => retention.rowsOf(tx, noun, ids))
