@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { advanceClock, claimAll, completed, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { addUpBytes, applyRetention, completeTask, postMessage, rememberEpisodes } from '../index.ts'
+import { addUpBytes, applyRetention, completeTask, createWebhook, postMessage, rememberEpisodes } from '../index.ts'
 
 const MONTHS = 30
 /** From here on as much is dropped as comes, and pages of indexes that held what was dropped have been used again. */
@@ -8,14 +9,17 @@ const STEADY_FROM = 17
 const PAGE = 8_192
 const SUBTASKS_A_MONTH = 9
 
-const BOUNDED = ['subtasks', 'attempts', 'inbox', 'session_messages', 'episode_words', 'events', 'steps', 'outbox', 'muster_system.byte_changes']
+const BOUNDED = ['subtasks', 'attempts', 'inbox', 'session_messages', 'episode_words', 'events', 'steps', 'deliveries', 'outbox', 'muster_system.byte_changes']
 /** Those of completed tasks stay with their tasks. */
 const EVALUATIONS = '(select from evaluations where subtask_id is not null) as e'
 
 let harness: Harness
 
 beforeAll(async () => {
-  harness = await startHarness({ settings: { SUBTASK_MAX_PENDING: '100', SUBTASK_MAX_CONCURRENT: '100' } })
+  const secretsKeys = `one:${randomBytes(32).toString('base64')}`
+  harness = await startHarness({ settings: { SUBTASK_MAX_PENDING: '100', SUBTASK_MAX_CONCURRENT: '100', SECRETS_KEYS: secretsKeys } })
+  const rest = { description: null, subject: null, agentId: null, sessionId: null, isOrdered: false }
+  await createWebhook(harness.ctx, { url: 'https://example.com/hook', events: ['subtask.completed', 'task.completed'], ...rest })
 })
 
 afterAll(async () => {
@@ -23,7 +27,7 @@ afterAll(async () => {
   await harness.close()
 })
 
-/** A month of work, scaled down: subtasks with transcripts and an inbox item, some for a task that ends, and messages. */
+/** A month of work, scaled down: subtasks with transcripts and an inbox item, some for a task that ends, messages, and what a webhook is sent of it. */
 async function month(): Promise<void> {
   const { ctx, admin } = harness
   const task = await makeTask(ctx, { parent_session_id: 'boss' })
@@ -37,6 +41,7 @@ async function month(): Promise<void> {
   await postMessage(ctx, 'boss', { role: 'user', content: 'Hello.' } as never)
   await admin`update inbox set delivered_at = muster_now() where delivered_at is null`
   await drainOutbox(harness.deps)
+  await admin`update deliveries set status = 'delivered', ended_at = muster_now() where status = 'pending'`
   await rememberEpisodes(harness.deps)
 }
 
@@ -49,6 +54,7 @@ async function rows(): Promise<Record<string, number>> {
     EVALUATIONS,
     'events',
     'steps',
+    'deliveries',
     'inbox',
     'session_messages',
     'episode_words',
@@ -103,6 +109,7 @@ it('keeps as much after two and a half years as a year before, in rows and in by
   expect(last).toEqual(first)
   expect(first.subtasks).toBeLessThanOrEqual(13 * SUBTASKS_A_MONTH)
   expect(first.steps).toBeLessThanOrEqual(2 * SUBTASKS_A_MONTH * 5)
+  expect(first.deliveries).toBeLessThanOrEqual(4 * (SUBTASKS_A_MONTH + 1))
   expect(last['muster_system.partitions']).toBeLessThanOrEqual(60)
   // Of each, at most: within a month, a page more or less is in use.
   const most = (months: typeof bytes) =>
