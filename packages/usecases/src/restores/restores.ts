@@ -23,7 +23,7 @@ export async function describeRestore({ dispatchDb }: Pick<Deps, 'dispatchDb'>):
   const restore = await dataFolders.findNoticedRestore(dispatchDb)
   if (restore === null) return null
   const { noticedAt, lostSince } = restore
-  return `The database was restored to an earlier time, as workers noticed at ${noticedAt.toISOString()}. What happened after ${lostSince.toISOString()} is lost. Workers start no run and fire no schedule until an operator decides: run npm run restored, and see docs/backup.md.`
+  return `The database was restored to an earlier time, as workers noticed at ${noticedAt.toISOString()}. What happened after ${lostSince.toISOString()} is lost. Workers start no run, outside workers are given none, and no schedule fires until an operator decides: run npm run restored, and see docs/backup.md.`
 }
 
 /** An operator has looked at what the restore means. Workers go on. */

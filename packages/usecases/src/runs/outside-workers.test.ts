@@ -3,7 +3,9 @@ import { transaction } from '@muster/db'
 import { advanceClock, drain, type Harness, invariants, makeTask, readSubtaskRow, resetClock, spawn, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
+  acknowledgeRestores,
   authenticate,
+  beatDataFolder,
   type ClaimedRun,
   type ClaimedSubtask,
   type Ctx,
@@ -50,6 +52,17 @@ const beat = (claim: ClaimedSubtask, more: object = {}) =>
   heartbeat(harness.ctx, claim.subtask.id, { leaseToken: claim.lease.token, ackUpdateIds: [], steps: [], usage: {}, ...more })
 
 describe('an outside claim', () => {
+  it('hands over nothing while an operator has to decide about a restore', async () => {
+    await spawn(harness.ctx, { agentId: 'restored', runner: 'external' })
+    const place = harness.ctx.newId()
+    const noted = await beatDataFolder(harness.deps, place, null)
+    // The folder has counted further than the database.
+    await beatDataFolder(harness.deps, place, { ...noted, beat: noted.beat + 5 })
+    expect(await claimSubtask(harness.ctx, request)).toBeNull()
+    await acknowledgeRestores(harness.deps)
+    expect(await claimSubtask(harness.ctx, request)).not.toBeNull()
+  })
+
   it('hands over the subtask, a lease, a credential and the brief', async () => {
     const claim = await claimed({ parentSessionId: 'chat', requiredOutputs: [{ name: 'count', description: null, schema: null }] })
     expect(claim).toMatchObject({

@@ -14,6 +14,7 @@ import {
 import { runQueue } from '@muster/jobs'
 import { type Ctx, inProject, Replay, reading } from '../core/ctx.ts'
 import { idOf, matchesHash, newLeaseToken, newSubtaskCredential } from '../core/secrets.ts'
+import { describeRestore } from '../restores/restores.ts'
 import { lockForCompletion } from '../tasks/finish-task.ts'
 import { takeRoom } from '../usage/quotas.ts'
 import { attemptAttributes, isFailure, startWait } from './attempt-spans.ts'
@@ -46,7 +47,7 @@ export interface ClaimedSubtask {
 }
 
 /**
- * Claims the best waiting subtask of a runner for an outside worker; null if there is none.
+ * Claims the best waiting subtask of a runner for an outside worker; null if there is none, and while an operator has to decide about a restore.
  *
  * Repeated with the same `Idempotency-Key` while the lease is still held, it answers with the same subtask and new secrets:
  * secrets are never stored, and the worker that asks again has lost the first ones.
@@ -65,6 +66,8 @@ export async function claimSubtask(ctx: Ctx, request: ClaimRequest): Promise<Cla
     const claimed = await inProject(
       ctx,
       async (tx) => {
+        // What runs may have ended before, after the moment to which the database was restored.
+        if ((await describeRestore(ctx)) !== null) return null
         const [run] = await claimInTransaction(ctx, tx, {
           workerId: request.workerId,
           queues: [runQueue(EXTERNAL, ctx.actor.projectId)],
