@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { storedFiles } from '@muster/db'
@@ -72,6 +74,15 @@ describe('GET /metrics', () => {
   })
 })
 
+/** What it prints. */
+async function promtool(...argv: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('promtool', argv).catch((error: NodeJS.ErrnoException & { stdout?: string; stderr?: string }) => {
+    if (error.code === 'ENOENT') throw new Error('promtool is not on the PATH: take it from the Debian package prometheus, as .ci/run does.')
+    throw new Error(`${error.stdout ?? ''}${error.stderr ?? ''}`)
+  })
+  return stdout
+}
+
 describe('the files of deploy/', () => {
   it.each(['grafana/muster.json', 'prometheus/muster-alerts.yml', 'prometheus/muster-alerts.test.yml'])(
     '%s names only metrics that there are',
@@ -86,12 +97,19 @@ describe('the files of deploy/', () => {
     ['check', 'rules', 'prometheus/muster-alerts.yml'],
     ['test', 'rules', 'prometheus/muster-alerts.test.yml'],
   ])('promtool %s %s %s succeeds', async (command, kind, file) => {
-    const run = promisify(execFile)('promtool', [command, kind, fileURLToPath(new URL(file, DEPLOY))])
-    const { stdout } = await run.catch((error: NodeJS.ErrnoException & { stdout?: string; stderr?: string }) => {
-      if (error.code === 'ENOENT') throw new Error('promtool is not on the PATH: take it from the Debian package prometheus, as .ci/run does.')
-      throw new Error(`${error.stdout ?? ''}${error.stderr ?? ''}`)
-    })
-    expect(stdout).toContain('SUCCESS')
+    expect(await promtool(command, kind, fileURLToPath(new URL(file, DEPLOY)))).toContain('SUCCESS')
+  })
+
+  it('each expression of the Grafana dashboard is one that Prometheus understands', async () => {
+    const expressions = [...(await read('grafana/muster.json')).matchAll(/"expr": ("(?:[^"\\\\]|\\\\.)*")/g)].map(
+      ([, text]) => JSON.parse(text as string) as string,
+    )
+    expect(expressions.length).toBeGreaterThan(5)
+    const folder = await mkdtemp(join(tmpdir(), 'muster-grafana-'))
+    const rules = expressions.map((expr, nth) => ({ record: `panel:${nth}`, expr: expr.replaceAll('$__rate_interval', '5m') }))
+    await writeFile(join(folder, 'panels.yml'), JSON.stringify({ groups: [{ name: 'panels', rules }] }))
+    expect(await promtool('check', 'rules', join(folder, 'panels.yml'))).toContain(`SUCCESS: ${expressions.length} rules found`)
+    await rm(folder, { recursive: true })
   })
 
   it('each alert has a case in which it fires', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,18 @@ import { maintenance, retention, sending, transaction } from '@muster/db'
 import type { Archive } from '@muster/domain'
 import { advanceClock, claimOne, completed, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { applyRetention, type Ctx, completeTask, flagQuality, listSteps, postMessage, readEvents, updateProject } from '../index.ts'
+import {
+  applyRetention,
+  type Ctx,
+  completeTask,
+  createWebhook,
+  flagQuality,
+  listSteps,
+  postMessage,
+  previewRetention,
+  readEvents,
+  updateProject,
+} from '../index.ts'
 import { rememberEpisodes } from '../memory/change-memory.ts'
 
 let harness: Harness
@@ -14,7 +26,7 @@ let folder: string
 let archive: Archive
 
 beforeEach(async () => {
-  harness = await startHarness()
+  harness = await startHarness({ settings: { SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
   folder = await mkdtemp(join(tmpdir(), 'muster-archive-'))
   archive = createArchive(folderStore(folder))
 })
@@ -25,6 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+const WEBHOOK = { url: 'https://example.com/hook', description: null, subject: null, agentId: null, sessionId: null, isOrdered: false }
 const apply = (deps: Partial<Harness['deps']> = {}) => applyRetention({ ...harness.deps, ...deps }, 60_000)
 
 /** A subtask with one step, run to its end. */
@@ -212,6 +225,47 @@ describe('retention', () => {
       await spawn(harness.ctx)
     })
     expect((await apply())?.partitions).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['inbox', 30],
+    ['deliveries', 90],
+    ['session_messages', 90],
+    ['subtasks', 365],
+  ])('keeps %s for %i days, as shipped', async (table, days) => {
+    await createWebhook(harness.ctx, { ...WEBHOOK, events: ['subtask.completed'] })
+    await ended(harness.ctx, { parentSessionId: 'boss' })
+    await postMessage(harness.ctx, 'boss', { role: 'user', content: 'Hello.' } as never)
+    await harness.admin`update inbox set delivered_at = muster_now()`
+    await harness.admin`update deliveries set status = 'delivered', ended_at = muster_now()`
+    await advanceClock(harness.admin, `${days - 1} days`)
+    await apply()
+    expect(await countOf(table)).toBe(1)
+    await advanceClock(harness.admin, '2 days')
+    await apply()
+    expect(await countOf(table)).toBe(0)
+  })
+
+  it('says in a dry run what it then does, and changes nothing', async () => {
+    await createWebhook(harness.ctx, { ...WEBHOOK, events: ['*'] })
+    for (const parentSessionId of ['boss', 'other']) await ended(harness.ctx, { parentSessionId })
+    await postMessage(harness.ctx, 'boss', { role: 'user', content: 'Hello.' } as never)
+    await harness.admin`update inbox set delivered_at = muster_now()`
+    await harness.admin`update deliveries set status = 'delivered', ended_at = muster_now()`
+    await nextPartition()
+    await advanceClock(harness.admin, '400 days')
+    await spawn(harness.ctx)
+    const tables = ['events', 'steps', 'subtasks', 'inbox', 'deliveries', 'session_messages', 'evaluations', 'muster_system.partitions']
+    const before = await Promise.all(tables.map(countOf))
+    const preview = await previewRetention(harness.deps)
+    expect(await Promise.all(tables.map(countOf))).toEqual(before)
+    const report = await apply()
+    expect(preview.partitions).toHaveLength(report?.partitions ?? -1)
+    const expected = preview.rows.filter(({ count }) => count > 0)
+    expect(expected.map(({ table }) => table).sort()).toEqual(['deliveries', 'inbox', 'session_messages', 'subtasks'])
+    for (const { table, count } of expected) expect([table, report?.rows[table]]).toEqual([table, count])
+    const { rows, partitions } = await previewRetention(harness.deps)
+    expect([rows.filter(({ count }) => count > 0), partitions]).toEqual([[], []])
   })
 
   it('drops nothing where it is switched off', async () => {

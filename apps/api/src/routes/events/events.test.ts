@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { testDatabase } from '@muster/testing'
 import { cancelSubtask } from '@muster/usecases'
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { drainEvents, spawnExternal, startApi, type TestApi } from '../../testing/api.ts'
 
@@ -16,9 +17,12 @@ describe('event streams', () => {
   let api: TestApi
   let address: string
   let key: string
+  let adminUrl: string
 
   beforeAll(async () => {
-    api = await startApi(await testDatabase(), { SUBTASK_MAX_PENDING: '1000' })
+    const database = await testDatabase()
+    adminUrl = database.adminUrl
+    api = await startApi(database, { SUBTASK_MAX_PENDING: '1000' })
     address = await api.app.listen({ port: 0, host: '127.0.0.1' })
     key = await api.key(['events:read', 'subtasks:read', 'subtasks:claim'])
   })
@@ -170,6 +174,27 @@ describe('event streams', () => {
     ])('400 cursor_invalid: %s', async (_, headers, query) => {
       const response = await open(`/events${query}`, headers)
       expect(await response.json()).toMatchObject({ status: 400, code: 'cursor_invalid' })
+    })
+
+    it('410 cursor_pruned: what comes after the cursor is no longer kept; from 0 on, the stream begins with what is', async () => {
+      const { id } = await spawnExternal(api.ctx)
+      await cancelSubtask(api.ctx, id)
+      await drainEvents(api)
+      const [first, second] = await read(await open(`/subtasks/${id}/events`))
+      const admin = postgres(adminUrl, { max: 1 })
+      await admin`delete from events where seq <= ${first?.id ?? 0}`
+      await admin`insert into muster_system.pruned_events values (${api.ctx.actor.projectId}, ${first?.id ?? 0})`
+      await admin.end()
+      for (const [path, headers] of [
+        ['/events', { 'last-event-id': '1' }],
+        ['/events?after=1', {}],
+        [`/subtasks/${id}/events?after=1`, {}],
+      ] as const) {
+        const response = await open(path, headers)
+        expect(response.headers.get('content-type')).toContain('application/problem+json')
+        expect(await response.json()).toMatchObject({ status: 410, code: 'cursor_pruned', oldest: expect.any(Number) })
+      }
+      expect(await read(await open(`/subtasks/${id}/events?after=0`))).toMatchObject([{ id: second?.id, type: 'subtask.cancelled' }])
     })
 
     it('400: refuses a type that there is not', async () => {
