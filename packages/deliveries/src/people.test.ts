@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { messageOf, type SendResult } from '@muster/domain'
 import { HOSTILE_NAMES, HOSTILE_URLS, startTelegram, TELEGRAM_TOKEN } from '@muster/testing'
-import { SMTPServer } from 'smtp-server'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createChannels } from './channels.ts'
 
@@ -170,13 +170,12 @@ describe('Slack', () => {
 })
 
 describe('e-mail', () => {
-  async function startSmtp(refuses = false) {
+  async function startSmtp(more: SMTPServerOptions = {}) {
     const mails: string[] = []
     const server = new SMTPServer({
       authOptional: true,
       disabledCommands: ['STARTTLS'],
       logger: false,
-      onRcptTo: ({ address }, _session, callback) => callback(refuses ? Object.assign(new Error(`no mailbox ${address}`), { responseCode: 550 }) : null),
       onData(stream, _session, callback) {
         let mail = ''
         stream.on('data', (chunk: Buffer) => {
@@ -187,12 +186,13 @@ describe('e-mail', () => {
           callback()
         })
       },
+      ...more,
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     closers.push(() => new Promise<void>((resolve) => server.close(() => resolve())))
     return { mails, url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}` }
   }
-  const send = (url: string, text: string) =>
+  const send = (url: string, text: string, signal = never) =>
     createChannels({ OUTBOUND_ALLOW: [], TELEGRAM_API_URL: undefined, PUBLIC_URL: undefined, SMTP_URL: url, SMTP_FROM: 'Muster <muster@example.com>' })
       .get('email')
       ?.send(
@@ -203,7 +203,7 @@ describe('e-mail', () => {
           message: messageOf(JSON.parse(text)),
           receiver: { id: 'r', url: null, secrets: [], options: { to: ['one@example.com', 'two@example.com'] }, outboundAllow: [] },
         },
-        never,
+        signal,
       )
 
   it('has a subject of one line, and the id of the delivery, by which a repetition is recognised', async () => {
@@ -224,9 +224,51 @@ describe('e-mail', () => {
     for (const mail of mails) expect(subjectOf(mail)).not.toContain('\uFFFD')
   })
 
-  it('that a server refuses, or that finds no server, is tried again later', async () => {
-    const { url } = await startSmtp(true)
-    expect(await send(url, completed('x'))).toMatchObject({ outcome: 'failed', error: 'was not taken (550)' })
+  const refusal = (responseCode: number, text: string) => Object.assign(new Error(text), { responseCode })
+
+  it.each<[string, SMTPServerOptions, string]>([
+    ['has no such mailbox', { onRcptTo: ({ address }, _, callback) => callback(refusal(550, `no mailbox ${address}`)) }, '550 no mailbox'],
+    ['takes no mail now', { onMailFrom: (_, __, callback) => callback(refusal(451, 'try again later')) }, '451 try again later'],
+    ['is closing', { onConnect: (_, callback) => callback(refusal(421, 'closing')) }, '421 closing'],
+    [
+      'takes no mail of that size',
+      {
+        size: 100,
+        onData: (stream, _, callback) =>
+          void stream.resume().on('end', () => callback(stream.sizeExceeded ? refusal(552, 'message exceeds fixed maximum message size') : null)),
+      },
+      '552 message exceeds fixed maximum message size',
+    ],
+    ['wants a login', { authOptional: false, allowInsecureAuth: true }, '530'],
+  ])('that a server refuses which %s is tried again later, and its log says why', async (_, options, said) => {
+    const { url, mails } = await startSmtp(options)
+    expect(await send(url, completed('x'.repeat(500)))).toMatchObject({ outcome: 'failed', error: expect.stringContaining(`was refused: ${said}`) })
+    expect(mails).toEqual([])
+  })
+
+  it('logs in where the address has a login; a wrong one is told without its password', async () => {
+    const { url, mails } = await startSmtp({
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _, callback) =>
+        callback(username === 'muster' && password === 'right-one' ? null : refusal(535, 'authentication failed'), { user: username }),
+    })
+    const withLogin = (password: string) => url.replace('smtp://', `smtp://muster:${password}@`)
+    expect(await send(withLogin('right-one'), completed('x'))).toMatchObject({ outcome: 'delivered' })
+    const wrong = await send(withLogin('wrong-one'), completed('x'))
+    expect(wrong).toMatchObject({ outcome: 'failed', error: expect.stringContaining('535 authentication failed') })
+    expect(JSON.stringify(wrong)).not.toContain('wrong-one')
+    expect(mails).toHaveLength(1)
+  })
+
+  it('that a server takes without ever answering is given up in time', async () => {
+    const { url } = await startSmtp({ onData: (stream) => void stream.resume() })
+    const startedMs = performance.now()
+    expect(await send(url, completed('x'), AbortSignal.timeout(300))).toMatchObject({ outcome: 'failed', error: 'did not answer in time' })
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
+  })
+
+  it('that finds no server is tried again later', async () => {
     expect(await send('smtp://127.0.0.1:1', completed('x'))).toMatchObject({ outcome: 'failed', error: expect.stringContaining('was not taken') })
   })
 })

@@ -18,7 +18,7 @@ export async function attempt(seen: Seen, signal: AbortSignal, send: () => Promi
   const startedMs = performance.now()
   let error: string | null = null
   try {
-    await send()
+    await Promise.race([send(), aborted(signal)])
   } catch (thrown) {
     error = seen.refusal ?? (signal.aborted ? 'did not answer in time' : reasonOf(thrown))
   }
@@ -33,9 +33,17 @@ export async function attempt(seen: Seen, signal: AbortSignal, send: () => Promi
   }
 }
 
+/** A library may wait for its service for longer than it was given. */
+async function aborted(signal: AbortSignal): Promise<never> {
+  signal.throwIfAborted()
+  return await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+}
+
 /** Messages of libraries may contain the URL, in which the token is: only what is known to be free of it is kept. */
 function reasonOf(thrown: unknown): string {
-  const { description, responseCode, code } = thrown as { description?: unknown; responseCode?: unknown; code?: unknown }
-  if (typeof description === 'string') return `was refused: ${cutToUnits(toStorableText(description), REASON_UNITS_MAX).text}`
+  const { description, response, responseCode, code } = thrown as Record<'description' | 'response' | 'responseCode' | 'code', unknown>
+  // What Telegram describes, and what an SMTP server answers.
+  const said = typeof description === 'string' ? description : response
+  if (typeof said === 'string') return `was refused: ${cutToUnits(toStorableText(said), REASON_UNITS_MAX).text}`
   return `was not taken (${String(responseCode ?? code ?? 'the connection failed')})`
 }
