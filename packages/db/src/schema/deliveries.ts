@@ -23,7 +23,7 @@ export const deliveries = pgTable(
     isOrdered: boolean().notNull(),
     /** A claim found an earlier one of its subject open, and none looks at this one before that has ended. */
     isParked: boolean().notNull().default(false),
-    /** It was ordered and has ended: the next claim has the one after it looked at. Set by a trigger, whoever ends it. */
+    /** It was ordered and has ended: the next claim has the one after it looked at. Set by a trigger, because an earlier version may end it too. */
     freesNext: boolean().notNull().default(false),
     /** What is sent, byte for byte. */
     body: text().notNull(),

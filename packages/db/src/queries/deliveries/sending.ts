@@ -116,10 +116,10 @@ async function take(tx: Tx, { limit, leaseSeconds, perDestination, breakerFailur
     ready as (
       select id, due_at, room, held + row_number() over (partition by destination_id order by due_at, id) as nth, held from looked_at where not is_behind
     ),
-    in_turn as (select id, nth, row_number() over (order by nth, due_at, id) as place from ready where nth <= held + room),
+    ranked as (select id, nth, row_number() over (order by nth, due_at, id) as place from ready where nth <= held + room),
     taken as (
       update deliveries d set status = 'sending', tries = d.tries + 1, lease_expires_at = moment.now + ${leaseSeconds} * interval '1 second'
-      from in_turn t, moment, receivers r
+      from ranked t, moment, receivers r
       where d.id = t.id and t.place <= ${limit}::int and t.nth - 1 <= ${limit}::int - t.place and d.status = 'pending' and r.id = d.receiver_id
       returning d.project_id as "projectId", d.id, d.receiver_id as "receiverId", d.destination_id as "destinationId", d.kind, d.type, d.body, d.tries, d.rung,
         r.url, muster_outbound_allow(d.project_id) as "outboundAllow", r.options, r.secret,

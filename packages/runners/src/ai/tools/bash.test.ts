@@ -65,7 +65,7 @@ describe('Bash', () => {
 
   it('leaves nothing of a command that has ended', async () => {
     await bash('sleep 100 & echo $! > child')
-    expect(isRunning(pidOf('child'))).toBe(false)
+    await gone(pidOf('child'))
   })
 
   it('finds what left its group when the run ends', async () => {
