@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { listProjectIds } from '@muster/db'
 import type { Subtask } from '@muster/domain'
-import { acknowledgeRestores, type Ctx, cancelSubtask, listSchedules, listSubtasks, pauseSchedule } from '@muster/usecases'
+import { acknowledgeRestores, type Ctx, cancelSubtask, countOpenAfterwork, listSchedules, listSubtasks, pauseSchedule } from '@muster/usecases'
 import { withDatabase } from './system/database.ts'
 import { loadEnvFile, prepareEnvironment } from './system/environment.ts'
 import { ExplainedError } from './system/errors.ts'
@@ -12,7 +12,8 @@ const HELP = `Usage: npm run restored [-- --hold | --go-on]
 
 For a database that was restored to an earlier point in time. What had not ended at that point, and schedules that were due since, may have
 run since: if they run now, they run a second time. Prints them. Workers that have noticed the restore start nothing until one of these
-options has said what to do, or there is nothing of the kind.
+options has said what to do, or there is nothing of the kind. Checks, judgements and deliveries that had not ended go on after either of them;
+a delivery has the id that it had.
 
   --hold   also cancels those subtasks, with a result "cancelled" for their parent sessions, and pauses those schedules
   --go-on  lets them run, perhaps for the second time
@@ -49,6 +50,9 @@ async function lookAtProject(ctx: Ctx, now: Date, isHeld: boolean): Promise<numb
     const held = isHeld ? `: ${(await pauseSchedule(ctx, id)).state}` : ''
     console.log(`project ${projectId}: schedule ${id} of agent ${agentId} was due at ${nextFireAt?.toISOString()}${held}`)
   }
+  const { checks, judgements, deliveries } = await countOpenAfterwork(ctx)
+  if (checks + judgements + deliveries > 0)
+    console.log(`project ${projectId}: not ended, and not cancelled by --hold: checks ${checks}, judgements ${judgements}, deliveries ${deliveries}`)
   return open.length + due.length
 }
 

@@ -1,14 +1,17 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type LocalPostgres, removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrateDatabase } from '../scripts/migrate-database.ts'
+import { startReceiver } from './harness/receiver.ts'
 import { type System, startSystem } from './harness/system.ts'
 import { until } from './harness/until.ts'
 import type { Subtask } from './harness/wire.ts'
@@ -95,13 +98,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+/** For deliveries to a receiver on loopback. */
+const OUTBOUND = { OUTBOUND_ALLOW: '127.0.0.1', SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` }
+
 /** Muster on the server's database. */
 async function startOn(local: LocalPostgres): Promise<System> {
   const admin = new URL(local.adminUrl)
   admin.pathname = '/muster'
   const database = { appUrl: await local.urlFor('muster', 'muster'), adminUrl: admin.href, name: 'muster', drop: async () => {} }
   // One data folder for all: what workers remember of the database is in it.
-  return await startSystem({ database, env: { DATA_DIR: join(folder, 'data') } })
+  return await startSystem({ database, env: { DATA_DIR: join(folder, 'data'), ...OUTBOUND } })
 }
 
 const spawnHeld = (parent: string): Promise<Subtask> => system.client.spawn({ task: 'Hold on.', runner: 'hold', parent_session_id: parent })
@@ -141,6 +147,13 @@ describe('a restore to a point in time', () => {
     system = await startOn(server)
     await run('A point in time', 1, { ADMIN_URL: adminUrlOf(server) })
 
+    const receiver = await startReceiver(system.client, { status: 503, body: '' })
+    await system.client.ok('POST', '/webhooks', { body: { url: receiver.url, events: ['subtask.completed'] } })
+    const told = await system.client.spawn({ task: 'Act.', runner: 'act' })
+    await system.client.ended(told.id)
+    await until('the receiver has refused a delivery', () => receiver.ids.length > 0)
+    const [webhookId] = receiver.ids
+
     const running = await spawnHeld('moment')
     await system.ledger.written(running.id, 'start', 1)
     const schedule = await system.client.ok<{ id: string }>('POST', '/schedules', {
@@ -148,12 +161,14 @@ describe('a restore to a point in time', () => {
     })
     const [moment] = await system.admin<{ at: string }[]>`select clock_timestamp()::text as at`
 
-    // After the moment both end, and another one comes and goes.
+    // After the moment all of it ends, and another one comes and goes.
+    receiver.answer.status = 204
     system.ledger.release(running.id)
     await system.client.ended(running.id)
     const later = await system.client.spawn({ task: 'Act.', runner: 'act', parent_session_id: 'moment' })
     await system.client.ended(later.id)
     await until('the schedule has fired', async () => (await system.admin`select from schedule_slots`).length === 1)
+    await until('it has been delivered', () => receiver.ids.filter((id) => id === webhookId).length > 1)
     const [segment] = await system.admin<{ name: string }[]>`select pg_walfile_name(pg_switch_wal()) as name`
     await until('the log is archived', async () => existsSync(join(folder, 'archive', segment?.name ?? '')))
     const beat = async () => (JSON.parse(await readFile(join(folder, 'data', 'heartbeat'), 'utf8')) as { beat: number }).beat
@@ -174,6 +189,13 @@ describe('a restore to a point in time', () => {
       system.workers[0]?.child.lines.find(({ fields }) => String(fields.msg).startsWith('The database was restored')),
     )
     expect(noticed.fields).toMatchObject({ level: 50, msg: expect.stringContaining('npm run restored') })
+    // What was delivered after the moment is pending again, and soon due.
+    receiver.ids.length = 0
+    await until('the delivery is due', async () => {
+      return (await system.admin`select from deliveries where status = 'pending' and due_at < clock_timestamp()`).length > 0
+    })
+    await sleep(6_000)
+    expect(receiver.ids).toEqual([])
     const { parts } = await system.client.ok<{ parts: Record<string, unknown> }>('GET', '/readyz')
     expect(parts.history).toEqual({ status: 'degraded', detail: noticed.fields.msg })
 
@@ -181,6 +203,9 @@ describe('a restore to a point in time', () => {
     for (const line of [`subtask ${running.id} of agent default, parent session moment was `, `schedule ${schedule.id} of agent default was due at`]) {
       expect(printed.split('\n').filter((said) => said.includes(line))).toHaveLength(2)
     }
+    expect(printed).toContain('not cancelled by --hold: checks 0, judgements 0, deliveries 1')
+    await until('the delivery is sent again', () => receiver.ids.includes(webhookId ?? ''))
+    await receiver.close()
     expect(await system.client.ended(running.id)).toMatchObject({ status: 'cancelled', attempt: 1, result: null })
     expect(await system.client.inbox('moment')).toMatchObject([{ subtask_id: running.id, status: 'cancelled' }])
     expect(await system.client.ok('GET', `/schedules/${schedule.id}`)).toMatchObject({ state: 'finished', fire_count: 0 })

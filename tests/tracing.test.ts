@@ -94,6 +94,19 @@ describe('a trace', () => {
     expect(collector.texts()).not.toContain('confidential')
   })
 
+  it('is named in the log line of a request that failed', async () => {
+    const { traceId, headers } = caller()
+    system.expectError(/relation \\"tsgs\\" does not exist/)
+    await system.admin`alter table tsgs rename to tsgs_away`
+    try {
+      expect((await system.client.call('GET', '/tsgs', { headers })).status).toBe(500)
+    } finally {
+      await system.admin`alter table tsgs_away rename to tsgs`
+    }
+    const logged = system.apis.flatMap(({ child }) => child.lines).find(({ fields }) => fields.msg === 'request failed')
+    expect(logged?.fields).toMatchObject({ level: 50, path: '/tsgs', trace_id: traceId })
+  })
+
   it('has the run after that of a worker that was killed', async () => {
     const { traceId, headers } = caller()
     const { id } = await system.client.spawn({ task: 'Hold.', runner: 'hold', agent_id: 'killed' }, headers)

@@ -12,7 +12,7 @@ import { addJsonBody } from './http/json-body.ts'
 import { addMarkdownBody } from './http/markdown-body.ts'
 import { addRateLimit } from './http/rate-limit.ts'
 import { registerEndpoint } from './http/register-endpoint.ts'
-import { requestId } from './http/request-id.ts'
+import { logIds, requestId } from './http/request-id.ts'
 import { addMcp } from './mcp/mount.ts'
 import { addAuth } from './plugins/auth.ts'
 import { addCors } from './plugins/cors.ts'
@@ -102,8 +102,7 @@ function addRequestHooks(app: FastifyInstance, deps: ApiDeps): void {
   app.addHook('onResponse', (request, reply, done) => {
     deps.log.debug(
       {
-        request_id: request.id,
-        ...(request.span !== null && { trace_id: request.span.traceId }),
+        ...logIds(request),
         method: request.method,
         path: pathOf(request),
         status: reply.statusCode,

@@ -460,12 +460,28 @@ describe('workers that execute checks', () => {
     expect(await work()).toEqual(['unmet'])
   })
 
+  it('begin none before an operator has decided about a restore', async () => {
+    const { id, run } = await dispatched({ criteria: [{ text: 'It waits', check: 'waits' }] })
+    await end(run)
+    const restores = { isHeldNow: vi.fn(async () => true) }
+    checking = startChecking(
+      { ...harness.deps, workerId: harness.deps.newId(), place, checker: checker() },
+      (what) => (error) => harness.log.error({ err: error }, what),
+      restores,
+    )
+    await vi.waitFor(() => expect(restores.isHeldNow).toHaveBeenCalled())
+    await checking.stop()
+    expect(await checksOf(id)).toMatchObject([{ status: 'pending', tries: 0, workerId: null }])
+    await harness.admin`update check_runs set check_name = 'has-answer' where task_id = ${id}`
+  })
+
   it('stop them when they stop, and give them back as if they had not been tried', async () => {
     const { id, run } = await dispatched({ criteria: [{ text: 'It waits', check: 'waits' }] })
     await end(run)
     checking = startChecking(
       { ...harness.deps, workerId: harness.deps.newId(), place, checker: checker() },
       (what) => (error) => harness.log.error({ err: error }, what),
+      { isHeldNow: async () => false },
     )
     await vi.waitFor(async () => expect(await executions(id)).toBe(1), { timeout: 10_000 })
     await checking.stop()

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { type Loop, startLoop } from '@muster/jobs'
 import { type CheckMeans, claimChecks, type Deps, findClientFolder, type HeldCheck, holdChecks, runCheck, taskWorkspacePath } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
+import type { RestoreWatch } from './restore-watch.ts'
 
 /** Finds checks that come due without a notification, such as those of a lost worker. */
 const TAKE_EVERY_MS = 2_000
@@ -17,7 +18,7 @@ export interface Checking {
 type CheckingDeps = Deps & Pick<WorkerDeps, 'workerId' | 'place' | 'checker'>
 
 /** Executes checks of tasks, a few at once. A worker without programs leaves them to other workers. */
-export function startChecking(deps: CheckingDeps, onError: (what: string) => (error: unknown) => void): Checking {
+export function startChecking(deps: CheckingDeps, onError: (what: string) => (error: unknown) => void, restores: Pick<RestoreWatch, 'isHeldNow'>): Checking {
   const { checker, workerId, place, settings, log } = deps
   if (checker === null) return { wake: () => undefined, stop: async () => undefined }
   const means: CheckMeans = { checker, findFolder: (task, isKnown) => findFolder(deps, task, isKnown) }
@@ -38,7 +39,7 @@ export function startChecking(deps: CheckingDeps, onError: (what: string) => (er
   }
   const take = async () => {
     const free = settings.CHECK_CONCURRENCY - held.size
-    if (free <= 0 || isStopping) return
+    if (free <= 0 || isStopping || (await restores.isHeldNow())) return
     for (const check of await claimChecks(deps, { workerId, place }, free)) {
       const stopping = new AbortController()
       held.set(check, { stopping, ended: work(check, stopping.signal) })

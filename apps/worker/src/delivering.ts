@@ -1,5 +1,6 @@
 import { type Loop, startLoop } from '@muster/jobs'
 import { type Channels, claimDeliveries, type Deps, sendDelivery } from '@muster/usecases'
+import type { RestoreWatch } from './restore-watch.ts'
 
 /** Finds deliveries that come due without a notification, such as another attempt: while any is open, and otherwise. */
 const LOOK_EVERY_MS = { open: 1_000, idle: 5_000 }
@@ -16,7 +17,11 @@ export interface Delivering {
 }
 
 /** Sends deliveries, many at once. One that waits for its receiver keeps only its own place. */
-export function startDelivering(deps: Deps & { channels: Channels }, onError: (what: string) => (error: unknown) => void): Delivering {
+export function startDelivering(
+  deps: Deps & { channels: Channels },
+  onError: (what: string) => (error: unknown) => void,
+  restores: Pick<RestoreWatch, 'isHeldNow'>,
+): Delivering {
   const { channels, settings, log } = deps
   const stopping = new AbortController()
   const sent = new Set<Promise<void>>()
@@ -25,7 +30,7 @@ export function startDelivering(deps: Deps & { channels: Channels }, onError: (w
 
   const take = async () => {
     const free = settings.DELIVERY_CONCURRENCY - sent.size
-    if (free <= 0 || isStopping) return undefined
+    if (free <= 0 || isStopping || (await restores.isHeldNow())) return undefined
     const claimed = await claimDeliveries(deps, free)
     if (claimed === null) return CLAIM_AGAIN_MS
     everyMs = claimed.isAnyOpen ? LOOK_EVERY_MS.open : LOOK_EVERY_MS.idle

@@ -36,8 +36,8 @@ async function ask(count: number): Promise<void> {
   for (let made = 0; made < count; made += 1) await createEvaluation(harness.ctx, { output: 'Done.', acceptanceCriteria: ['It is done.'], judge: true })
 }
 
-function start(judge: Judge | null): Judging {
-  judging = startJudging({ ...harness.deps, judge }, (what) => (error) => harness.log.error({ err: error }, what))
+function start(judge: Judge | null, restores = { isHeldNow: async () => false }): Judging {
+  judging = startJudging({ ...harness.deps, judge }, (what) => (error) => harness.log.error({ err: error }, what), restores)
   return judging
 }
 
@@ -67,6 +67,15 @@ describe('a worker with a judge', () => {
     await vi.waitFor(() => expect(counts.now).toBe(2))
     await stop()
     expect(counts.now).toBe(0)
+    expect(await statesOf()).toEqual({ created: 3 })
+  })
+
+  it('takes nothing before an operator has decided about a restore', async () => {
+    const restores = { isHeldNow: vi.fn(async () => true) }
+    const { wake, stop } = start(heldJudge().judge, restores)
+    wake()
+    await vi.waitFor(() => expect(restores.isHeldNow).toHaveBeenCalled())
+    await stop()
     expect(await statesOf()).toEqual({ created: 3 })
   })
 

@@ -1,6 +1,7 @@
 import type { Judge } from '@muster/domain'
 import { type HeldJudgeJob, type Loop, startLoop } from '@muster/jobs'
 import { type Deps, judgeEvaluation } from '@muster/usecases'
+import type { RestoreWatch } from './restore-watch.ts'
 
 /** Finds jobs that come due without a notification, such as another try. */
 const TAKE_EVERY_MS = 2_000
@@ -14,7 +15,11 @@ export interface Judging {
 }
 
 /** Has the judge evaluate outputs, a few at once. A worker without a judge leaves them to other workers. */
-export function startJudging(deps: Deps & { judge: Judge | null }, onError: (what: string) => (error: unknown) => void): Judging {
+export function startJudging(
+  deps: Deps & { judge: Judge | null },
+  onError: (what: string) => (error: unknown) => void,
+  restores: Pick<RestoreWatch, 'isHeldNow'>,
+): Judging {
   const { judge, judgeJobs, settings, log } = deps
   if (judge === null) return { wake: () => undefined, stop: async () => undefined }
   const stopping = new AbortController()
@@ -34,7 +39,7 @@ export function startJudging(deps: Deps & { judge: Judge | null }, onError: (wha
   }
   const take = async () => {
     const free = settings.JUDGE_CONCURRENCY - held.size
-    if (free <= 0 || stopping.signal.aborted) return
+    if (free <= 0 || stopping.signal.aborted || (await restores.isHeldNow())) return
     for (const job of await judgeJobs.take(free)) held.set(job, work(job))
   }
   const takeLoop: Loop = startLoop(async () => void (await take()), { everyMs: TAKE_EVERY_MS, onError: onError('take judgements') })

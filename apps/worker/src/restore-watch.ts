@@ -8,8 +8,8 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export const BEAT_EVERY_MS = 5_000
 
 /**
- * Notices that the database was restored to an earlier time: it counts in the database and in DATA_DIR, and compares. Until an operator has looked at it, runs
- * that may have ended since must not start again.
+ * Notices that the database was restored to an earlier time: it counts in the database and in DATA_DIR, and compares. Until an operator has looked at it, what
+ * may have been done since must not be done again.
  */
 export class RestoreWatch {
   readonly #deps: WorkerDeps
@@ -43,7 +43,7 @@ export class RestoreWatch {
     await writeNote(path, noted)
     const problem = await describeRestore(this.#deps)
     if (problem !== null && problem !== this.#problem) log.error({}, problem)
-    if (problem === null && this.#problem !== null) log.info({}, 'an operator has looked at the restore: runs and schedules start again')
+    if (problem === null && this.#problem !== null) log.info({}, 'an operator has looked at the restore: the worker goes on')
     this.#problem = problem
     // Last: until it is known whether an operator has to decide, claims go by the count of before.
     this.#noted = noted

@@ -98,9 +98,9 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace, restore
   const scheduler = startScheduler(deps, report.failed('fire schedules'), restores)
   return {
     scheduler,
-    judging: startJudging(deps, report.failed),
-    checking: startChecking(deps, report.failed),
-    delivering: startDelivering(deps, report.failed),
+    judging: startJudging(deps, report.failed, restores),
+    checking: startChecking(deps, report.failed, restores),
+    delivering: startDelivering(deps, report.failed, restores),
     chatting: startChatting(deps, report.failed),
     // What runs has left its queue.
     claiming: startClaiming(deps, runs, { restores, onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),

@@ -1,6 +1,7 @@
 import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiDeps } from '../api-deps.ts'
+import { logIds } from './request-id.ts'
 
 /** How HTTP answers each error, in addition to `ERROR_CODES`. A new code does not compile until it has an entry here. */
 interface HttpError {
@@ -111,10 +112,10 @@ const REFUSALS: readonly ErrorCode[] = ['unauthenticated', 'forbidden']
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: ApiDeps): FastifyReply {
   const domainError = toDomainError(error, request, deps)
   if (request.routeOptions.config.yields === true && !REFUSALS.includes(domainError.code)) {
-    deps.log.warn({ err: error, request_id: request.id, path: pathOf(request) }, 'a request that must not fail was answered with nothing')
+    deps.log.warn({ err: error, ...logIds(request), path: pathOf(request) }, 'a request that must not fail was answered with nothing')
     return reply.status(200).send()
   }
-  if (domainError.code === 'internal') deps.log.error({ err: error, request_id: request.id, method: request.method, path: pathOf(request) }, 'request failed')
+  if (domainError.code === 'internal') deps.log.error({ err: error, ...logIds(request), method: request.method, path: pathOf(request) }, 'request failed')
   for (const [name, value] of Object.entries(headersOf(domainError))) reply.header(name, value)
   const body = toProblem(domainError, { path: pathOf(request), requestId: request.id, docsUrl: errorDocsUrl(deps, request) })
   return reply

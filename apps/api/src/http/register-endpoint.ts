@@ -15,6 +15,7 @@ import { tooLate } from './errors.ts'
 import { FILES_TYPES } from './files-body.ts'
 import { readIdempotency } from './idempotency.ts'
 import { MERGE_PATCH } from './json-body.ts'
+import { logIds } from './request-id.ts'
 import { withRoom } from './room.ts'
 
 /** The time limit of a handler, in milliseconds. After it, the caller gets 503 and can retry. */
@@ -112,7 +113,7 @@ function callWhenSent(deps: ApiDeps, request: FastifyRequest, response: ServerRe
   const { socket } = response
   response.once('finish', () => {
     if (socket?.destroyed === true) return
-    onSent().catch((error: unknown) => deps.log.warn({ err: error, request_id: request.id }, 'what an answer delivered could not be recorded, and comes again'))
+    onSent().catch((error: unknown) => deps.log.warn({ err: error, ...logIds(request) }, 'what an answer delivered could not be recorded, and comes again'))
   })
 }
 
@@ -185,7 +186,7 @@ function sendStream(
   sink.closed.addEventListener('abort', unwatch)
   if (sink.closed.aborted) unwatch()
   stream(sink)
-    .catch((error: unknown) => deps.log.warn({ err: error, request_id: request.id }, 'event stream ended early'))
+    .catch((error: unknown) => deps.log.warn({ err: error, ...logIds(request) }, 'event stream ended early'))
     .finally(() => sink.end())
   return reply
 }
@@ -220,7 +221,7 @@ async function sendLines(
   pipeline(Readable.from(all(), { highWaterMark: 1 }), reply.raw, { signal })
     .catch((error: unknown) => {
       const isGone = signal.aborted || (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE'
-      if (!isGone) deps.log.warn({ err: error, request_id: request.id }, 'lines ended early')
+      if (!isGone) deps.log.warn({ err: error, ...logIds(request) }, 'lines ended early')
     })
     .finally(unwatch)
   return reply

@@ -354,7 +354,7 @@ describe('the door', () => {
     const lost = new CommitUnknownError(new Error('lost'))
     const said = (name: string) => {
       const tool = TOOLS.find(({ description }) => description.name === name)?.description as Tool
-      const [content] = toToolError(lost, api.deps, { request_id: 'r', tool, isSubagent: false }).content
+      const [content] = toToolError(lost, api.deps, { ids: { request_id: 'r' }, tool, isSubagent: false }).content
       return JSON.parse((content as { text: string }).text)
     }
     expect(said('spawn_task')).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('may have taken effect') })

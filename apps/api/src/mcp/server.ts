@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { ApiDeps } from '../api-deps.ts'
 import { within } from '../http/deadline.ts'
 import { pathOf } from '../http/errors.ts'
+import { logIds } from '../http/request-id.ts'
 import { printableId } from '../http/schemas.ts'
 import { callTool, findTool, listedTools, toolMeant } from './catalog.ts'
 import type { McpCall } from './mcp-call.ts'
@@ -56,7 +57,7 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
   )
   const answering = <T>(work: () => T | Promise<T>) =>
     within(ANSWER_MS, Promise.resolve().then(work), 'The server took too long. Ask again in a moment.').catch((error: unknown) => {
-      throw toProtocolError(error, deps, { request_id: request.id })
+      throw toProtocolError(error, deps, logIds(request))
     })
   server.setRequestHandler('resources/list', () => answering(async () => ({ resources: await listResources(ctx) })))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: listResourceTemplates(ctx) }))
@@ -91,7 +92,7 @@ function createMcpServer(deps: ApiDeps, { request, ctx }: McpCall, era: McpReque
       return server.projectCallToolResult({ content: toolText(answer), structuredContent: answer }, tool.description.outputSchema)
     } catch (error) {
       if (error instanceof ProtocolError) throw error
-      return toToolError(error, deps, { request_id: request.id, tool: toolMeant(tool, input).description, isSubagent: ctx.actor.lineage !== null })
+      return toToolError(error, deps, { ids: logIds(request), tool: toolMeant(tool, input).description, isSubagent: ctx.actor.lineage !== null })
     }
   })
   return server

@@ -1,6 +1,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server'
 import { DomainError, ERROR_CODES, type ErrorCode } from '@muster/domain'
 import type { ApiDeps } from '../api-deps.ts'
+import type { LogIds } from '../http/request-id.ts'
 import { toolText } from './tool.ts'
 
 /** The next step of an agent for each error. A new code does not compile until it has a hint here. */
@@ -71,10 +72,9 @@ function hintFor(code: ErrorCode, { name, annotations }: Tool, isSubagent: boole
 export function toToolError(
   error: unknown,
   deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>,
-  { request_id, tool, isSubagent }: { request_id: string; tool: Tool; isSubagent: boolean },
+  { ids, tool, isSubagent }: { ids: LogIds; tool: Tool; isSubagent: boolean },
 ): CallToolResult {
-  const about = { request_id, tool: tool.name }
-  const { code, message, details } = toDomainError(error, deps, about)
+  const { code, message, details } = toDomainError(error, deps, { ...ids, tool: tool.name })
   const { title, retryable } = ERROR_CODES[code]
   const { errors, retryAfterSeconds, ...extensions } = details
   const problem = {
@@ -86,24 +86,24 @@ export function toToolError(
     retryable,
     ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
     ...(errors === undefined ? {} : { errors }),
-    request_id,
+    request_id: ids.request_id,
   }
   return { isError: true, content: toolText(problem) }
 }
 
 /** An error of what is no tool: those have no result that could carry it. */
-export function toProtocolError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>, about: { request_id: string }): ProtocolError {
+export function toProtocolError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>, ids: LogIds): ProtocolError {
   if (error instanceof ProtocolError) return error
-  const { code, message } = toDomainError(error, deps, about)
+  const { code, message } = toDomainError(error, deps, ids)
   const isOurs = code === 'internal' || code === 'unavailable'
-  return new ProtocolError(isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams, message, { code, hint: MCP_HINTS[code], ...about })
+  return new ProtocolError(isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams, message, {
+    code,
+    hint: MCP_HINTS[code],
+    request_id: ids.request_id,
+  })
 }
 
-function toDomainError(
-  error: unknown,
-  deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>,
-  about: { request_id: string; tool?: string },
-): DomainError {
+function toDomainError(error: unknown, deps: Pick<ApiDeps, 'isUnavailable' | 'unavailable' | 'log'>, about: LogIds & { tool?: string }): DomainError {
   if (error instanceof DomainError) return error
   // Without what it says of keys of repetition, which MCP has not: the hint says what may be repeated.
   if (deps.isUnavailable(error)) return deps.unavailable(error, true)

@@ -54,6 +54,23 @@ export async function findNoticedRestore({ sql }: Pick<Tx, 'sql'>): Promise<Noti
   return row === undefined ? null : { noticedAt: new Date(row.noticed_at), lostSince: new Date(row.lost_since) }
 }
 
+/** What a project had not finished beside its runs. */
+export interface OpenAfterwork {
+  checks: number
+  judgements: number
+  deliveries: number
+}
+
+/** Counts checks, judgements and deliveries that have not ended. */
+export async function countOpenAfterwork({ sql }: Pick<Tx, 'sql'>, projectId: string): Promise<OpenAfterwork> {
+  const [row] = await sql<[OpenAfterwork]>`
+    select
+      (select count(*)::int from check_runs where project_id = ${projectId} and status in ('pending', 'running')) as checks,
+      (select count(*)::int from judgements where project_id = ${projectId} and status = 'pending') as judgements,
+      (select count(*)::int from deliveries where project_id = ${projectId} and status in ('pending', 'sending')) as deliveries`
+  return row
+}
+
 /** An operator has looked at all of them. */
 export async function acknowledgeRestores({ sql }: Pick<Tx, 'sql'>): Promise<void> {
   await sql`update muster_system.data_folders set restore_noticed_at = null, lost_since = null where restore_noticed_at is not null`

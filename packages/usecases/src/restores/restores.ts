@@ -1,5 +1,5 @@
 import { dataFolders, type FolderNote } from '@muster/db'
-import type { Deps } from '../core/ctx.ts'
+import { type Ctx, type Deps, reading } from '../core/ctx.ts'
 
 export type { FolderNote } from '@muster/db'
 
@@ -23,7 +23,12 @@ export async function describeRestore({ dispatchDb }: Pick<Deps, 'dispatchDb'>):
   const restore = await dataFolders.findNoticedRestore(dispatchDb)
   if (restore === null) return null
   const { noticedAt, lostSince } = restore
-  return `The database was restored to an earlier time, as workers noticed at ${noticedAt.toISOString()}. What happened after ${lostSince.toISOString()} is lost. Workers start no run, outside workers are given none, and no schedule fires until an operator decides: run npm run restored, and see docs/backup.md.`
+  return `The database was restored to an earlier time, as workers noticed at ${noticedAt.toISOString()}. What happened after ${lostSince.toISOString()} is lost. Workers start no run, check or judgement and send no delivery, outside workers are given nothing, and no schedule fires until an operator decides: run npm run restored, and see docs/backup.md.`
+}
+
+/** What of the actor's project goes on after either decision: checks, judgements and deliveries that had not ended. */
+export async function countOpenAfterwork(ctx: Ctx): Promise<dataFolders.OpenAfterwork> {
+  return await reading(ctx, (tx) => dataFolders.countOpenAfterwork(tx, ctx.actor.projectId))
 }
 
 /** An operator has looked at what the restore means. Workers go on. */
