@@ -1,7 +1,7 @@
-import { connect } from '@muster/db'
-import { sealAllAgain } from '@muster/usecases'
+import { recordCommand, sealAllAgain } from '@muster/usecases'
 import { withDatabase } from './system/database.ts'
 import { loadEnvFile, prepareEnvironment } from './system/environment.ts'
+import { asOperator } from './system/operator.ts'
 import { reportFailure } from './system/report.ts'
 import { readSecretsKeysFile } from './system/secrets-keys.ts'
 
@@ -20,10 +20,12 @@ async function main(): Promise<void> {
     settings,
     'use',
     (line) => console.error(line),
-    async ({ appUrl }) => {
-      const dispatchDb = connect(appUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-rotate-secrets' })
-      return await sealAllAgain({ dispatchDb, settings: { ...settings, SECRETS_KEYS } }).finally(() => dispatchDb.close())
-    },
+    ({ appUrl }) =>
+      asOperator({ ...settings, SECRETS_KEYS }, appUrl, { operation: 'rotate-secrets', fields: [] }, async (ctx) => {
+        const sealed = await sealAllAgain(ctx)
+        if (sealed > 0) await recordCommand(ctx)
+        return sealed
+      }),
   )
   console.log(
     count === 0

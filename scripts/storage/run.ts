@@ -1,7 +1,7 @@
 import { openArchive } from '@muster/archive'
 import { importArchive } from '@muster/db'
 import { parseDatabaseAddress, type Settings, withDatabaseName } from '@muster/domain'
-import { applyRetention, type Ctx, eraseData, exportData, previewRetention } from '@muster/usecases'
+import { applyRetention, type Ctx, eraseData, exportData, previewRetention, recordCommand } from '@muster/usecases'
 import type { DatabaseUrls } from '../system/database.ts'
 import { asOperator } from '../system/operator.ts'
 import type { StorageCommand } from './options.ts'
@@ -16,9 +16,6 @@ export async function runStorageCommand(
   { appUrl, adminUrl }: DatabaseUrls,
   log: (line: string) => void,
 ): Promise<object> {
-  if (command.verb === 'import') {
-    return await importArchive(withDatabaseName(adminUrl, parseDatabaseAddress(appUrl).database), openArchive(command.from, settings), log)
-  }
   const fields = Object.keys(command).filter((name) => name !== 'verb')
   return await asOperator(settings, appUrl, { operation: `storage ${command.verb}`, fields }, async (operator) => {
     const { log: quiet, actor } = operator
@@ -29,6 +26,11 @@ export async function runStorageCommand(
       actor: { ...actor, projectId: 'project' in command ? command.project : actor.projectId },
     }
     switch (command.verb) {
+      case 'import': {
+        const report = await importArchive(withDatabaseName(adminUrl, parseDatabaseAddress(appUrl).database), openArchive(command.from, settings), log)
+        for (const projectId of report.projectIds) await recordCommand({ ...ctx, actor: { ...ctx.actor, projectId } })
+        return report
+      }
       case 'retention':
         return command.isDryRun ? await previewRetention(ctx) : await dropAll(ctx)
       case 'export':

@@ -11,6 +11,8 @@ export interface ImportReport {
   inserted: Record<string, number>
   /** Rows that were there already. */
   present: number
+  /** The projects that the archive has rows of. */
+  projectIds: string[]
 }
 
 /**
@@ -22,7 +24,8 @@ export interface ImportReport {
  */
 export async function importArchive(adminUrl: string, archive: Archive, log: (message: string) => void = () => {}): Promise<ImportReport> {
   const sql = open(adminUrl, { max: 1, connection: { application_name: 'muster-import' } })
-  const report: ImportReport = { files: 0, inserted: {}, present: 0 }
+  const report: Omit<ImportReport, 'projectIds'> = { files: 0, inserted: {}, present: 0 }
+  const projectIds = new Set<string>()
   try {
     const columns = await columnsByTable(sql)
     for await (const entry of archive.entries()) {
@@ -33,6 +36,7 @@ export async function importArchive(adminUrl: string, archive: Archive, log: (me
         for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
           const batch = rows.slice(at, at + ROWS_AT_ONCE)
           const inserted = await insertRows(sql, table, names, batch)
+          for (const { line } of batch) projectIds.add(projectOf(table, line))
           report.inserted[table] = (report.inserted[table] ?? 0) + inserted
           report.present += batch.length - inserted
         }
@@ -41,7 +45,7 @@ export async function importArchive(adminUrl: string, archive: Archive, log: (me
       log(`${entry.name}: ${entry.rows} rows`)
     }
     await sql`select setval('muster_system.event_seq', greatest((select last_value from muster_system.event_seq), (select coalesce(max(seq), 1) from events)))`
-    return report
+    return { ...report, projectIds: [...projectIds] }
   } finally {
     await sql.end({ timeout: 5 })
   }
@@ -54,6 +58,12 @@ async function columnsByTable(sql: postgres.Sql): Promise<Map<string, string[]>>
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition group by 1`
   return new Map(rows.map(({ name, columns }) => [name, columns]))
+}
+
+/** The project that a row belongs to; a project belongs to itself. */
+function projectOf(table: string, line: string): string {
+  const row = JSON.parse(line) as { id: string; project_id: string }
+  return table === 'projects' ? row.id : row.project_id
 }
 
 async function insertRows(sql: postgres.Sql, table: string, columns: readonly string[], rows: readonly ArchivedRow[]): Promise<number> {

@@ -30,7 +30,7 @@ export {
 export { createApiKey, listApiKeys, revokeApiKey } from './api-keys/api-keys.ts'
 export { authenticate, findEndedTokens, openActor } from './api-keys/authenticate.ts'
 export { returnTaskToPending } from './assignments/unassign-task.ts'
-export { exportAuditEntries, listAuditEntries } from './audit/audit-log.ts'
+export { exportAuditEntries, listAuditEntries, recordCommand } from './audit/audit-log.ts'
 export { type BrowserSession, findBrowserSession, renewBrowserSession, signIn, signOut } from './browser-sessions/browser-sessions.ts'
 export { BOT_LEASE_SECONDS, holdChatBot, listChatBots, releaseChatBot, storeChatProgress } from './chats/chat-bots.ts'
 export { takeChatRequest } from './chats/take-chat-request.ts'

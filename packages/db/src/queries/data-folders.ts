@@ -71,7 +71,8 @@ export async function countOpenAfterwork({ sql }: Pick<Tx, 'sql'>, projectId: st
   return row
 }
 
-/** An operator has looked at all of them. */
-export async function acknowledgeRestores({ sql }: Pick<Tx, 'sql'>): Promise<void> {
-  await sql`update muster_system.data_folders set restore_noticed_at = null, lost_since = null where restore_noticed_at is not null`
+/** An operator has looked at all of them. Returns how many there were. */
+export async function acknowledgeRestores({ sql }: Pick<Tx, 'sql'>): Promise<number> {
+  const { count } = await sql`update muster_system.data_folders set restore_noticed_at = null, lost_since = null where restore_noticed_at is not null`
+  return count
 }

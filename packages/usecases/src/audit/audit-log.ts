@@ -1,6 +1,6 @@
 import { auditLog } from '@muster/db'
 import { type AuditDoor, type AuditEntry, requireScope } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
+import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { cursorInvalid, type Page, page } from '../core/page.ts'
 
 export interface AuditQuery {
@@ -20,6 +20,11 @@ export async function listAuditEntries(ctx: Ctx, query: AuditQuery & { limit: nu
   const beyond = cursor === undefined ? undefined : Number(cursor)
   const items = await reading(ctx, (tx) => auditLog.listAuditEntries(tx, ctx.actor.projectId, filter, { beyond, order: 'newest_first', limit: limit + 1 }))
   return page(items, limit, (last) => String(last.seq))
+}
+
+/** Leaves the entry of what a command of the operator has done to a project, where no use-case of the project did it. */
+export async function recordCommand(ctx: Ctx): Promise<void> {
+  await inProject(ctx, async () => ({}))
 }
 
 const EXPORT_PAGE = 500

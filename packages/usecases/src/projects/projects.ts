@@ -10,7 +10,7 @@ import {
   requireFound,
   requireScope,
 } from '@muster/domain'
-import { type Ctx, type Deps, inProject, reading } from '../core/ctx.ts'
+import { type Ctx, type Deps, inProject, reading, recordWrites } from '../core/ctx.ts'
 import { type ChangeOf, type Precondition, toChange } from '../core/precondition.ts'
 import { grantFreePermits } from '../subtasks/grant-permits.ts'
 import { applyChannels, withoutSecrets } from './channels.ts'
@@ -68,7 +68,11 @@ function requireBelowCeilings(deps: Deps, settings: ProjectSettings): void {
 }
 
 /** Creates a project. The caller creates its queues (`ensureRunQueues`) before the first subtask. For operators: no endpoint calls it. */
-export async function createProject(deps: Deps, name: string): Promise<Project> {
-  const id = deps.newId()
-  return await transaction(deps.db, id, (tx) => projects.insertProject(tx, id, name))
+export async function createProject(ctx: Deps & Partial<Pick<Ctx, 'actor' | 'origin'>>, name: string): Promise<Project> {
+  const id = ctx.newId()
+  return await transaction(ctx.db, id, async (tx) => {
+    const project = await projects.insertProject(tx, id, name)
+    if (ctx.actor !== undefined) recordWrites(tx, id, [{ actor: ctx.actor, ...(ctx.origin !== undefined && { origin: ctx.origin }) }], [project])
+    return project
+  })
 }

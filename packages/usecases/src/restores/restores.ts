@@ -1,4 +1,5 @@
 import { dataFolders, type FolderNote } from '@muster/db'
+import { recordCommand } from '../audit/audit-log.ts'
 import { type Ctx, type Deps, reading } from '../core/ctx.ts'
 
 export type { FolderNote } from '@muster/db'
@@ -32,6 +33,6 @@ export async function countOpenAfterwork(ctx: Ctx): Promise<dataFolders.OpenAfte
 }
 
 /** An operator has looked at what the restore means. Workers go on. */
-export async function acknowledgeRestores({ dispatchDb }: Pick<Deps, 'dispatchDb'>): Promise<void> {
-  await dataFolders.acknowledgeRestores(dispatchDb)
+export async function acknowledgeRestores(ctx: Ctx): Promise<void> {
+  if ((await dataFolders.acknowledgeRestores(ctx.dispatchDb)) > 0) await recordCommand(ctx)
 }

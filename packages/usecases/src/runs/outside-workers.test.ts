@@ -59,7 +59,7 @@ describe('an outside claim', () => {
     // The folder has counted further than the database.
     await beatDataFolder(harness.deps, place, { ...noted, beat: noted.beat + 5 })
     expect(await claimSubtask(harness.ctx, request)).toBeNull()
-    await acknowledgeRestores(harness.deps)
+    await acknowledgeRestores(harness.ctx)
     expect(await claimSubtask(harness.ctx, request)).not.toBeNull()
   })
 
