@@ -1,4 +1,5 @@
-import { readdir, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Runner } from '@muster/runners'
 import { claimOne, type Harness, makeTask, readSubtaskRow, spawn, startHarness } from '@muster/testing'
@@ -85,28 +86,35 @@ describe('a run whose folder grows', () => {
   })
   afterAll(() => harness.close())
 
-  it('goes on up to the limit of the worker, and ends as blocked beyond it', async () => {
+  it.each([
+    ['its workspace', false],
+    ['what its runner made beside it', true],
+  ])('goes on up to the limit of the worker, and ends as blocked beyond it: %s', async (_, isBeside) => {
     const { id } = await spawn(harness.ctx)
     const claimed = await claimOne(harness.ctx)
     const writes = [90_000, 20_000]
     const deps = { ...harness.deps, workerId: 'worker' } as unknown as WorkerDeps
+    const beside = await mkdtemp(join(tmpdir(), 'muster-beside-'))
     const runner: Runner = {
       ...{ name: 'own', steerable: false, usesWorkspace: true, followsDefinitions: true },
-      async run({ signal, workspace }) {
+      async run({ signal, workspace, alsoUses }) {
+        alsoUses(beside)
+        const folder = isBeside ? beside : workspace
         for (const [place, bytes] of writes.entries()) {
           if (signal.aborted) break
-          await writeFile(join(workspace, `${place}.txt`), Buffer.alloc(bytes, 'x'))
+          await writeFile(join(folder, `${place}.txt`), Buffer.alloc(bytes, 'x'))
           await run.lookAtFolder(performance.now() + place * 3_600_000)
         }
-        expect((await readdir(workspace)).length).toBe(2)
+        expect((await readdir(folder)).length).toBe(2)
         return { kind: 'stopped' }
       },
     }
     const run = new ActiveRun(deps, claimed, runner, () => {})
     await run.complete(new Settler(deps, new AbortController().signal))
+    await rm(beside, { recursive: true })
     expect(await readSubtaskRow(harness.admin, id)).toMatchObject({
       final_outcome: 'incomplete_blocked',
-      error: expect.stringMatching(/^Its folder takes up \d{6} bytes or more, and may take up 100000 /),
+      error: expect.stringMatching(/^Its folders take up \d{6} bytes or more, and may take up 100000 /),
     })
   })
 })

@@ -90,7 +90,7 @@ export class ActiveRun {
     if (reason !== null) this.#block(reason)
   }
 
-  /** Measures the folder of the run, and ends a run whose folder is too large. @param nowMs of the process's steady clock */
+  /** Measures the folders of the run, and ends a run whose folders are too large. @param nowMs of the process's steady clock */
   async lookAtFolder(nowMs: number): Promise<void> {
     const reason = await this.#folder?.look(nowMs)
     if (reason != null) this.#block(reason)
@@ -189,7 +189,9 @@ export class ActiveRun {
     }
     const folder = this.#runner.usesWorkspace ? await openRunFolder(this.#deps, claimed, prompt) : unusedFolder(this.#deps, claimed, prompt)
     // That of a client is the client's.
-    if (this.#runner.usesWorkspace && !folder.isClients) this.#folder = new FolderQuota(this.#deps, folder.path)
+    const quota = new FolderQuota(this.#deps)
+    if (this.#runner.usesWorkspace && !folder.isClients) quota.add(folder.path)
+    this.#folder = quota
     let goesOn = false
     try {
       const outcome = await this.#runner.run({
@@ -208,6 +210,7 @@ export class ActiveRun {
         },
         prompt: (sent) => this.#journal.prompt(sent),
         usage: (delta) => this.#journal.usage(delta),
+        alsoUses: (path) => quota.add(path),
         fetchUpdates: async () => {
           await this.#journal.fetch()
           // What has come passes through the iteration before the runner goes on.

@@ -135,6 +135,8 @@ export interface Run {
   /** Keeps what is sent first, without secrets, for people to read. Called once, when it is sent. Returns at once, as `step` does. */
   prompt(sent: SentPrompt): void
   usage(delta: UsageDelta): void
+  /** Has a folder that the runner made for this attempt, beside the workspace, counted with it: both together have a limit. */
+  alsoUses(folder: string): void
   /**
    * Asks for the updates that have been sent by now, so that `updates` has them when this resolves. A runner asks before each request to a model. Resolves in any
    * case, without the updates while the database is unavailable.

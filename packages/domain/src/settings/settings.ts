@@ -293,7 +293,7 @@ export const settingsSchema = z.object({
     .describe('Bytes that one run may store with its own credential and as its transcript, unless its project sets a lower limit: 64 MiB.'),
   RUN_FOLDER_BYTES_MAX: count(1, Number.MAX_SAFE_INTEGER)
     .default(10_737_418_240)
-    .describe('Bytes that the folder of a run may take up in the DATA_DIR of its worker: 10 GiB. A run whose folder is larger ends as blocked.'),
+    .describe('Bytes that the folders of a run may take up on the disk of its worker: 10 GiB. A run whose folders are larger ends as blocked.'),
   PROJECT_WEIGHTS: projectWeights
     .default({})
     .describe(

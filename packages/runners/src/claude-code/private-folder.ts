@@ -15,6 +15,8 @@ export interface PrivateFolder {
   readonly home: string
   readonly config: string
   readonly temporary: string
+  /** Everything above is in it. */
+  readonly root: string
   /** What commands are run by, where there are any. */
   readonly shell: string
   remove(): Promise<void>
@@ -43,6 +45,7 @@ export async function makePrivateFolder(
 ): Promise<PrivateFolder> {
   const root = await mkdtemp(join(tmpdir(), FOLDER_PREFIX))
   const folder = {
+    root,
     settings: join(root, 'settings.json'),
     mcpConfig: join(root, 'mcp.json'),
     instructions: join(root, 'instructions.md'),

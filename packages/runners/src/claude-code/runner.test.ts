@@ -328,12 +328,13 @@ describe('the end of a run', () => {
     await until(() => processesOf(subtaskId).length === 0)
   })
 
-  it('leaves none of its own folders behind', async () => {
+  it('says where its own folder is, and leaves nothing of it behind', async () => {
     const temporary = mkdtempSync(join(tmpdir(), 'muster-test-'))
     vi.stubEnv('TMPDIR', temporary)
-    const { outcome } = await runOf([{ text: 'Done.' }])
+    const { outcome, test } = await runOf([{ text: 'Done.' }])
     vi.unstubAllEnvs()
     expect(outcome).toEqual({ kind: 'completed', result: 'Done.' })
+    expect(test.folders).toEqual([expect.stringMatching(`^${temporary}/muster-claude-`)])
     expect(readdirSync(temporary)).toEqual([])
     rmSync(temporary, { recursive: true })
   })

@@ -77,6 +77,7 @@ async function runProgram(run: Run, { program: path, model, settings, options }:
   const redact = createRedact(options.environment, { ...operatorSecrets(settings), MUSTER_TOKEN: run.access.token })
   const rules = toolRulesOf(run.brief, settings.ENABLE_BASH_TOOL)
   const folder = await makePrivateFolder(run, rules, options.sandbox)
+  run.alsoUses(folder.root)
   try {
     const saved = await restoreSession(run, folder)
     const args = argumentsOf(run, folder, saved, rules, model)

@@ -13,6 +13,7 @@ export interface TestRun {
   delivered: string[]
   acknowledged: string[]
   usage: UsageDelta[]
+  folders: string[]
   prompts: SentPrompt[]
   /** How many updates the runner has taken. */
   readonly takenUpdates: number
@@ -49,6 +50,7 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
   const delivered: string[] = []
   const acknowledged: string[] = []
   const usage: UsageDelta[] = []
+  const folders: string[] = []
   const prompts: SentPrompt[] = []
   const queue: RunUpdate[] = []
   let waiters: (() => void)[] = []
@@ -84,6 +86,7 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
       },
       prompt: (sent) => void prompts.push(sent),
       usage: (delta) => void usage.push(delta),
+      alsoUses: (folder) => void folders.push(folder),
       fetchUpdates: () => new Promise((resolve) => setImmediate(resolve)),
       ask: () => Promise.reject(new Error('this run cannot ask')),
       delivered: (updateId) => void delivered.push(updateId),
@@ -93,6 +96,7 @@ export function createTestRun(brief: Partial<Brief> = {}, budget: Partial<RunBud
     delivered,
     acknowledged,
     usage,
+    folders,
     prompts,
     get takenUpdates() {
       return takenUpdates
