@@ -10,8 +10,8 @@ COPY . .
 RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
   CI=true pnpm_config_pm_on_fail=ignore npx --yes "$(node -p "require('./package.json').packageManager.split('+')[0]")" install --frozen-lockfile --prod \
   --package-import-method copy --filter-prod 'muster-workspace...' --filter-prod '@muster/api...' --filter-prod '@muster/worker...'
-# The bill of materials of what is installed: docker run --rm muster cat muster.cdx.json
-RUN --mount=type=cache,target=/root/.local/share/pnpm/store node scripts/image.ts sbom > muster.cdx.json
+# The bill of materials of what is installed, the base image's packages among them: docker run --rm muster cat muster.cdx.json
+RUN --mount=type=cache,target=/root/.local/share/pnpm/store node scripts/image.ts sbom --system > muster.cdx.json
 
 # The dashboard is the one thing that is built; what builds it stays out of the image.
 FROM $NODE_IMAGE AS dashboard

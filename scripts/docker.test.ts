@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { settingsSchema } from '@muster/domain'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { basesOf, sbomCommand } from './image.ts'
+import { basesOf, debianComponents, sbomCommand, updatesOf } from './image.ts'
 import { prepareEnvironment, ROOT } from './system/environment.ts'
 
 type Service = {
@@ -140,6 +140,22 @@ describe('npm run image', () => {
       ['NODE_IMAGE', true],
       ['POSTGRES_IMAGE', false],
     ])
+  })
+
+  it('lists the packages of Debian that are installed, by the addresses that scanners know', () => {
+    const status = [
+      'Package: libssl3\nStatus: install ok installed\nArchitecture: amd64\nSource: openssl (3.0.1)\nVersion: 1:3.0.1-1~deb12u1\nDescription: x\n Package: no',
+      'Package: removed\nStatus: deinstall ok config-files\nArchitecture: all\nVersion: 1',
+    ].join('\n\n')
+    const purl = 'pkg:deb/debian/libssl3@1%3A3.0.1-1~deb12u1?arch=amd64&distro=debian-12&upstream=openssl'
+    expect(debianComponents(status, 'NAME="Debian"\nVERSION_ID="12"\n')).toEqual([
+      { type: 'library', 'bom-ref': purl, name: 'libssl3', version: '1:3.0.1-1~deb12u1', purl },
+    ])
+  })
+
+  it('reads which packages apt would replace', () => {
+    const printed = 'Inst base-files [12.4] (12.4+deb12u11 Debian:12.11/oldstable [amd64])\nInst new (1 Debian:12 [all])\nConf base-files (12.4+deb12u11 …)\n'
+    expect(updatesOf(printed)).toEqual([{ package: 'base-files', installed: '12.4', available: '12.4+deb12u11', from: 'Debian:12.11/oldstable' }])
   })
 
   it('writes a bill of materials with every package that the lock file has for the processes of the image', async () => {

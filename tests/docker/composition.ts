@@ -53,6 +53,16 @@ export class Composition {
     )
   }
 
+  /** What `npm run image -- scan` says of an image. */
+  async scan(image: string): Promise<{ package: string }[]> {
+    const command = `'${process.execPath}' scripts/image.ts scan '${image}' || test $? -eq 1`
+    const printed = await run(['bash', '-c', command], this.#env, this.folder)
+    return printed
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line))
+  }
+
   useKey(key: string): void {
     this.#key = key
   }

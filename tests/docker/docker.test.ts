@@ -1,4 +1,4 @@
-import { copyFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EventStream } from '../harness/event-stream.ts'
@@ -76,7 +76,35 @@ describe('the commands of README.md', () => {
 
   it('write the bill of materials of the image into it', async () => {
     const written = JSON.parse(await muster.compose('exec', '-T', 'api', 'cat', 'muster.cdx.json')) as { components: { name: string }[] }
-    expect(written.components.map(({ name }) => name)).toEqual(expect.arrayContaining(['fastify', 'pg-boss', 'postgres']))
+    const names = written.components.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['fastify', 'pg-boss', 'postgres', 'node']))
+    const installed = (await muster.compose('exec', '-T', 'api', 'dpkg-query', '--show', '--showformat', '${Package}\\n')).trim().split('\n')
+    expect(installed.length).toBeGreaterThan(50)
+    expect(installed.filter((name) => !names.includes(name))).toEqual([])
+  })
+
+  it('give nothing of it to its own user to change, and put no settings or history into it', async () => {
+    expect(await muster.compose('exec', '-T', 'api', 'find', '/app', '-xdev', '-writable', '!', '-type', 'l')).toBe('')
+    expect(await muster.compose('exec', '-T', 'api', 'find', '/app', '-maxdepth', '1', '-name', '.env', '-o', '-maxdepth', '1', '-name', '.git')).toBe('')
+  })
+
+  it('tell of what the archives of its base have newer', async () => {
+    const image = 'muster-test:now'
+    const before = await muster.scan(image)
+    expect(before.map((update) => update.package)).not.toContain('base-files')
+    // As if one package were old.
+    const old = join(muster.folder, 'old')
+    await mkdir(old)
+    const age = "sed -i '/^Package: base-files$/,/^$/s/^Version: .*/Version: 1/' /var/lib/dpkg/status"
+    await writeFile(join(old, 'Dockerfile'), `FROM ${image}\nUSER root\nRUN ${age}\n`)
+    await muster.docker('build', '--quiet', '--tag', 'muster-test:old', old)
+    expect(await muster.scan('muster-test:old')).toEqual(
+      expect.arrayContaining([
+        ...before,
+        { package: 'base-files', installed: '1', available: expect.stringMatching(/^\d/), from: expect.stringContaining('Debian') },
+      ]),
+    )
+    await muster.docker('image', 'rm', 'muster-test:old')
   })
 })
 
