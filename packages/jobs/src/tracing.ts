@@ -12,10 +12,17 @@ export interface ProcessTracing extends Tracing {
   close(): Promise<void>
 }
 
-/** Whether the standard variables of OpenTelemetry ask for traces. Without an endpoint nothing of it is loaded. */
+/** Whether the standard variables of OpenTelemetry ask for traces. Without an endpoint nothing of it is loaded. An empty variable is one that is not set. */
 export function wantsTracing(environment: Record<string, string | undefined>): boolean {
   if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || environment.OTEL_TRACES_EXPORTER === 'none') return false
-  return Boolean(environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+  return Boolean(environment.OTEL_EXPORTER_OTLP_ENDPOINT || environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+}
+
+/** The attributes of a process that its operator has not set: those that are given to the SDK take precedence over its variables. */
+export function resourceAttributes(service: string, environment: Record<string, string | undefined>): Record<string, string> {
+  const given = new Set((environment.OTEL_RESOURCE_ATTRIBUTES ?? '').split(',').map((pair) => pair.split('=', 1)[0]?.trim()))
+  if (environment.OTEL_SERVICE_NAME) given.add('service.name')
+  return Object.fromEntries(Object.entries({ 'service.name': service, 'service.version': VERSION }).filter(([name]) => !given.has(name)))
 }
 
 /**
@@ -24,11 +31,10 @@ export function wantsTracing(environment: Record<string, string | undefined>): b
  */
 export async function startTracing(service: string, environment: Record<string, string | undefined>): Promise<ProcessTracing> {
   const [{ startNodeSdk }, api] = await Promise.all([import('@opentelemetry/sdk-node'), import('@opentelemetry/api')])
-  const named = environment.OTEL_SERVICE_NAME === undefined ? { 'service.name': service } : {}
-  const sdk = startNodeSdk({ resourceAttributes: { ...named, 'service.version': VERSION }, metricReaders: [], logRecordProcessors: [] })
+  const sdk = startNodeSdk({ resourceAttributes: resourceAttributes(service, environment), metricReaders: [], logRecordProcessors: [] })
   const tracer = api.trace.getTracer('muster', VERSION)
   const kinds = { server: api.SpanKind.SERVER, client: api.SpanKind.CLIENT, internal: api.SpanKind.INTERNAL }
-  const isRecorded = environment.OTEL_TRACES_SAMPLER === undefined ? limitNewTraces(NEW_TRACES_PER_SECOND, () => performance.now()) : () => true
+  const isRecorded = environment.OTEL_TRACES_SAMPLER ? () => true : limitNewTraces(NEW_TRACES_PER_SECOND, () => performance.now())
   const capturesContent = environment.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT?.toLowerCase() === 'true'
   return {
     start(name, { kind = 'internal', parent, links, attributes, startedAt }: SpanOptions): Span {
