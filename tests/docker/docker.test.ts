@@ -78,7 +78,7 @@ describe('the commands of README.md', () => {
     const written = JSON.parse(await muster.compose('exec', '-T', 'api', 'cat', 'muster.cdx.json')) as { components: { name: string }[] }
     const names = written.components.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(['fastify', 'pg-boss', 'postgres', 'node']))
-    const installed = (await muster.compose('exec', '-T', 'api', 'dpkg-query', '--show', '--showformat', '${Package}\\n')).trim().split('\n')
+    const installed = [...(await muster.compose('exec', '-T', 'api', 'dpkg-query', '--show')).matchAll(/^([^:\t]+)/gm)].map(([, name = '']) => name)
     expect(installed.length).toBeGreaterThan(50)
     expect(installed.filter((name) => !names.includes(name))).toEqual([])
   })
@@ -91,17 +91,17 @@ describe('the commands of README.md', () => {
   it('tell of what the archives of its base have newer', async () => {
     const image = 'muster-test:now'
     const before = await muster.scan(image)
-    expect(before.map((update) => update.package)).not.toContain('base-files')
+    expect(before.map((update) => update.package)).not.toContain('tzdata')
     // As if one package were old.
     const old = join(muster.folder, 'old')
     await mkdir(old)
-    const age = "sed -i '/^Package: base-files$/,/^$/s/^Version: .*/Version: 1/' /var/lib/dpkg/status"
+    const age = "sed -i '/^Package: tzdata$/,/^$/s/^Version: .*/Version: 1/' /var/lib/dpkg/status"
     await writeFile(join(old, 'Dockerfile'), `FROM ${image}\nUSER root\nRUN ${age}\n`)
     await muster.docker('build', '--quiet', '--tag', 'muster-test:old', old)
     expect(await muster.scan('muster-test:old')).toEqual(
       expect.arrayContaining([
         ...before,
-        { package: 'base-files', installed: '1', available: expect.stringMatching(/^\d/), from: expect.stringContaining('Debian') },
+        { package: 'tzdata', installed: '1', available: expect.stringMatching(/^\d/), from: expect.stringContaining('Debian') },
       ]),
     )
     await muster.docker('image', 'rm', 'muster-test:old')
