@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { storedBytes, transaction } from '@muster/db'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { advanceClock, claimOne, completed, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
@@ -10,6 +10,7 @@ import {
   completeTask,
   createEvaluation,
   createTsg,
+  createWebhook,
   eraseData,
   learnFact,
   postMessage,
@@ -19,6 +20,7 @@ import {
 } from '../index.ts'
 
 const COUNTED = ['subtasks', 'bodies', 'steps', 'session_messages', 'evaluations', 'updates', 'check_ins', 'facts', 'questions', 'schedules'].concat([
+  'deliveries',
   'subagent_versions',
   'task_revisions',
   'tasks',
@@ -28,7 +30,9 @@ const COUNTED = ['subtasks', 'bodies', 'steps', 'session_messages', 'evaluations
 let harness: Harness
 
 beforeEach(async () => {
-  harness = await startHarness({ settings: { PROJECT_STORED_BYTES_CEILING: '1000000', RUN_STORED_BYTES_CEILING: '50000' } })
+  harness = await startHarness({
+    settings: { SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}`, PROJECT_STORED_BYTES_CEILING: '1000000', RUN_STORED_BYTES_CEILING: '50000' },
+  })
 })
 
 afterEach(async () => {
@@ -61,6 +65,7 @@ async function recounted(): Promise<number> {
 /** Something of each kind. */
 async function work(): Promise<void> {
   const { ctx, admin } = harness
+  await createWebhook(ctx, { url: 'https://example.com', events: ['*'], description: null, subject: null, agentId: null, sessionId: null, isOrdered: false })
   await spawn(ctx, { parentSessionId: 'boss' })
   const run = await claimOne(ctx)
   await admin`insert into steps (project_id, subtask_id, seq, attempt, kind, content) values (${run.projectId}, ${run.id}, 1, 1, 'message', to_jsonb(repeat('work ', 5000)))`
@@ -84,6 +89,7 @@ describe('the count of stored bytes', () => {
     const first = await counted()
     expect(first).toBe(await recounted())
     expect(first).toBeGreaterThan(100_000)
+    expect((await harness.admin`select from deliveries`).length).toBeGreaterThan(3)
     await Promise.all([addUpBytes(harness.deps), addUpBytes(harness.deps), work()])
     await addUpBytes(harness.deps)
     expect(await counted()).toBe(await recounted())
