@@ -8,6 +8,8 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** What would be dropped now. */
 export interface RetentionPreview {
+  /** False while RETENTION_ENABLED is: then nothing is dropped, and the rest says what would be. */
+  isEnabled: boolean
   days: Record<RetentionKind, number>
   /** Partitions in which everything is old. What a project keeps for longer, what lives and what is flagged would stay. */
   partitions: { name: string; rowsAbout: number; bytes: number }[]
@@ -34,6 +36,7 @@ export async function previewRetention({ dispatchDb, settings }: Pick<Deps, 'dis
   }
   const early = async (kind: 'events' | 'steps') => (await retention.earlyProjects(dispatchDb, kind, days[kind])).map((project) => ({ kind, ...project }))
   return {
+    isEnabled: settings.RETENTION_ENABLED,
     days,
     partitions: partitions.map(({ name, rowsAbout, bytes }) => ({ name, rowsAbout, bytes })),
     rows,

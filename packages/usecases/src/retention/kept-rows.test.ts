@@ -1,0 +1,157 @@
+import { advanceClock, claimOne, completed, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  announceRetention,
+  applyRetention,
+  type Ctx,
+  completeTask,
+  createEvaluation,
+  createSchedule,
+  deactivateSchedule,
+  postMessage,
+  previewRetention,
+  updateProject,
+} from '../index.ts'
+
+/*
+ * What something that goes on still needs stays, and goes once nothing needs it any more.
+ */
+let harness: Harness
+
+beforeEach(async () => {
+  harness = await startHarness()
+})
+
+afterEach(async () => {
+  await resetClock(harness.admin)
+  await harness.close()
+})
+
+const apply = () => applyRetention(harness.deps, 60_000)
+
+/** A subtask, run to its end. */
+async function ended(ctx: Ctx, input: Parameters<typeof spawn>[1] = {}): Promise<string> {
+  await spawn(ctx, input)
+  const run = await claimOne(ctx)
+  await settleOne(ctx, run, completed('Done.'))
+  await drainOutbox(harness.deps)
+  return run.id
+}
+
+const idsOf = async (table: 'subtasks' | 'session_messages' | 'evaluations'): Promise<string[]> =>
+  (await harness.admin<{ id: string }[]>`select id from ${harness.admin(table)} order by id`).map(({ id }) => id)
+
+const say = async (content: string, more: object = {}): Promise<string> =>
+  (await postMessage(harness.ctx, 's', { role: 'assistant', content, ...more } as never)).id
+
+const evaluate = async (output: string): Promise<string> => (await createEvaluation(harness.ctx, { output })).evaluation.id
+
+/** A judge has not answered about an evaluation, and then it has. */
+const awaitJudge = async (evaluationId: string) => {
+  const { projectId } = harness.ctx.actor
+  await harness.admin`insert into judgements (project_id, evaluation_id) values (${projectId}, ${evaluationId}) on conflict do nothing`
+}
+const answerAll = () => harness.admin`update judgements set status = 'done', ended_at = muster_now()`
+
+describe('what retention keeps', () => {
+  it('the last subtask of a schedule that still fires', async () => {
+    const schedule = await createSchedule(harness.ctx, { task: 'Look.', phrase: { kind: 'every', text: '1 day' }, runner: 'own' })
+    const [earlier, last] = [await ended(harness.ctx), await ended(harness.ctx)]
+    await harness.admin`update subtasks set schedule_id = ${schedule.id}`
+    const other = await ended(harness.ctx)
+    await advanceClock(harness.admin, '400 days')
+    await apply()
+    expect(await idsOf('subtasks')).toEqual([last])
+    expect([earlier, other]).toHaveLength(2)
+    await deactivateSchedule(harness.ctx, schedule.id)
+    await apply()
+    expect(await idsOf('subtasks')).toEqual([])
+  })
+
+  it('the rounds before one that is kept', async () => {
+    const rounds = [await ended(harness.ctx), await ended(harness.ctx), await ended(harness.ctx)]
+    await harness.admin`update subtasks set revision_of = ${rounds[0] as string} where id = ${rounds[1] as string}`
+    await harness.admin`update subtasks set revision_of = ${rounds[1] as string} where id = ${rounds[2] as string}`
+    await advanceClock(harness.admin, '400 days')
+    await harness.admin`update subtasks set completed_at = muster_now() where id = ${rounds[2] as string}`
+    await apply()
+    expect(await idsOf('subtasks')).toEqual(rounds)
+    await advanceClock(harness.admin, '366 days')
+    // Each goes when the one after it has gone.
+    for (let call = 0; call < 3; call += 1) await apply()
+    expect(await idsOf('subtasks')).toEqual([])
+  })
+
+  it('messages of a task that has not ended', async () => {
+    const task = await makeTask(harness.ctx)
+    const ofTask = await say('Of the task.', { task_id: task.id })
+    await harness.admin`update session_messages set task_id = ${task.id} where id = ${ofTask}`
+    await say('Of none.')
+    await advanceClock(harness.admin, '100 days')
+    await apply()
+    expect(await idsOf('session_messages')).toEqual([ofTask])
+    await completeTask(harness.ctx, task.id, { outputs: {}, summary: 'Done.' })
+    await apply()
+    expect(await idsOf('session_messages')).toEqual([])
+  })
+
+  it('what a judge has not answered about: a subtask, a message, and a text alone', async () => {
+    const run = await ended(harness.ctx)
+    const message = await say('Judge this.')
+    const alone = await evaluate('A text.')
+    await evaluate('Another text.')
+    const [about] = [await ended(harness.ctx), await say('This is not judged.')]
+    const { projectId } = harness.ctx.actor
+    await harness.admin`delete from evaluations where subtask_id is not null or message_id is not null`
+    for (const [column, id] of [
+      ['subtask_id', run],
+      ['message_id', message],
+    ] as const) {
+      const evaluationId = await evaluate('x')
+      await harness.admin`update evaluations set ${harness.admin({ [column]: id })} where id = ${evaluationId} and project_id = ${projectId}`
+      await awaitJudge(evaluationId)
+    }
+    await awaitJudge(alone)
+    await advanceClock(harness.admin, '400 days')
+    await apply()
+    expect([await idsOf('subtasks'), await idsOf('session_messages')]).toEqual([[run], [message]])
+    expect(await idsOf('evaluations')).toHaveLength(3)
+    expect(await idsOf('subtasks')).not.toContain(about)
+    await answerAll()
+    await apply()
+    expect([await idsOf('subtasks'), await idsOf('session_messages'), await idsOf('evaluations')]).toEqual([[], [], []])
+  })
+})
+
+describe('a dry run', () => {
+  it('names projects that keep events for less time than the server', async () => {
+    await updateProject(harness.ctx, harness.ctx.actor.projectId, { settings: { retention_days: { events: 3 } } })
+    const { earlyProjects, isEnabled } = await previewRetention(harness.deps)
+    expect(earlyProjects).toEqual([{ kind: 'events', projectId: harness.ctx.actor.projectId, days: 3 }])
+    expect(isEnabled).toBe(true)
+  })
+
+  it('says that nothing is dropped where retention is switched off', async () => {
+    const settings = { ...harness.deps.settings, RETENTION_ENABLED: false }
+    expect((await previewRetention({ ...harness.deps, settings })).isEnabled).toBe(false)
+  })
+})
+
+describe('the start of a process', () => {
+  const said = (settings: object) => {
+    const lines: string[] = []
+    const log = { debug() {}, warn() {}, error() {}, info: (_: object, message: string) => void lines.push(message) }
+    announceRetention({ settings: { ...harness.deps.settings, ...settings }, archive: null, log })
+    return lines
+  }
+
+  it('says what is dropped, after how long, and whether it is archived before', () => {
+    expect(said({ RETENTION_DAYS: { events: 7 } })).toEqual([
+      expect.stringMatching(/^what is older than this is dropped for good, because ARCHIVE_URL is not set: .*7 days/),
+    ])
+  })
+
+  it('says that nothing is dropped where that is switched off', () => {
+    expect(said({ RETENTION_ENABLED: false })).toEqual([expect.stringContaining('drops nothing, however old')])
+  })
+})
