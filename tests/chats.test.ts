@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { advanceClock, resetClock, type SentMessage, startTelegram, TELEGRAM_TOKEN, type TelegramServer } from '@muster/testing'
-import { cancelSubtask, claimSubtask, createSubtask, failLease, listSubtasks } from '@muster/usecases'
+import { cancelSubtask, listSubtasks } from '@muster/usecases'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { fail, hurry, openDeliveries } from './harness/messages.ts'
 import { type System, startSystem } from './harness/system.ts'
 import { until } from './harness/until.ts'
 
@@ -35,30 +36,13 @@ async function configure(rules: object): Promise<void> {
   await system.client.ok('PATCH', `/projects/${system.ctx.actor.projectId}`, { body: { settings } })
 }
 
-/** Subtasks that fail, each once. */
-async function fail(tasks: string[]): Promise<void> {
-  for (const task of tasks) {
-    const { id } = await createSubtask(system.ctx, { task, runner: 'external', agentId: system.ctx.newId() })
-    const claimed = await claimSubtask(system.ctx, { workerId: 'outside', runner: 'external', leaseSeconds: 60 })
-    await failLease(system.ctx, id, { leaseToken: claimed?.lease.token ?? '', error: 'It broke.', retryable: false })
-  }
-}
-
-/** The clock runs faster until something is true: leases of a worker that is dead end. */
-async function hurry(what: string, isTrue: () => boolean): Promise<void> {
-  await until(what, async () => {
-    await advanceClock(system.admin, '1 second')
-    return isTrue()
-  })
-}
-
 const kill = () => system.workers.at(-1)?.child.end('SIGKILL')
 
 describe('a worker that is killed with -9', () => {
   it('after it obeyed a button, and before the person heard of it, has obeyed it once, and the next one says so', async () => {
     await configure({})
     await system.startWorker()
-    await fail(['Count the files'])
+    await fail(system, ['Count the files'])
     await until('the failure is told', () => telegram.sent.length === 1)
     const [failure] = telegram.sent as [SentMessage]
     const answering = telegram.hangNext('answerCallbackQuery', 'before')
@@ -67,7 +51,7 @@ describe('a worker that is killed with -9', () => {
     await kill()
     expect(telegram.notices).toEqual([])
     await system.startWorker()
-    await hurry('the next worker has answered', () => telegram.notices.length > 0 && telegram.waiting.length === 0)
+    await hurry(system, 'the next worker has answered', () => telegram.notices.length > 0 && telegram.waiting.length === 0)
     const { items } = await listSubtasks(system.ctx, { status: 'pending', limit: 5 })
     expect(items).toMatchObject([{ task: 'Count the files' }])
     expect(telegram.notices).toEqual([`🔁 Runs again, as subtask ${items[0]?.id}.`])
@@ -84,15 +68,15 @@ describe('a worker that is killed with -9', () => {
     const tasks = Array.from({ length: 4 }, (_, nth) => `Part ${nth} of ${when}`)
     const sending = telegram.hangNext('sendMessage', when)
     await system.startWorker()
-    await fail(tasks)
-    await until('all are to be told', async () => (await open()).length === tasks.length)
+    await fail(system, tasks)
+    await until('all are to be told', async () => (await openDeliveries(system)).length === tasks.length)
     await advanceClock(system.admin, '61 seconds')
     await sending
     await kill()
     const before = telegram.sent.length
     await system.startWorker()
-    await hurry('the next worker has sent it', () => telegram.sent.length > before)
-    await until('its end is stored', async () => (await open()).length === 0)
+    await hurry(system, 'the next worker has sent it', () => telegram.sent.length > before)
+    await until('its end is stored', async () => (await openDeliveries(system)).length === 0)
     expect(telegram.sent).toHaveLength(copies)
     for (const { text } of telegram.sent) expect(tasks.filter((task) => text.includes(task))).toEqual(tasks)
     const ended = await system.admin<{ status: string }[]>`select status from deliveries where kind = 'telegram' and body like ${`%of ${when}%`}`
@@ -100,5 +84,3 @@ describe('a worker that is killed with -9', () => {
     await kill()
   })
 })
-
-const open = () => system.admin`select from deliveries where status in ('pending', 'sending')`

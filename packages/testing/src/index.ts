@@ -22,9 +22,11 @@ export {
   spawnMany,
 } from './journey.ts'
 export { holdRow, waitUntilBlocked } from './locks.ts'
+export { type MailServer, type SentMail, startMailServer } from './mail-server.ts'
 export { readScheduleRow, readSlots, type ScheduleRow, type StoredSchedule, storeSchedules } from './schedules.ts'
 export { scriptedJudge } from './scripted-judge.ts'
 export { type Script, startScriptedPostgres } from './scripted-postgres.ts'
+export { type SlackMessage, type SlackServer, startSlack } from './slack-server.ts'
 export { mountSmallDisk, reserveLog, type SmallDisk } from './small-disk.ts'
 export { type SentMessage, startTelegram, TELEGRAM_TOKEN, type TelegramServer } from './telegram-server.ts'
 export { type TestDatabase, testDatabase } from './test-database.ts'

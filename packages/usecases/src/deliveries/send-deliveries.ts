@@ -13,6 +13,7 @@ import {
 } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
 import type { Deps } from '../core/ctx.ts'
+import { idOf } from '../core/secrets.ts'
 import { startSpanAfter, THREW } from '../core/spans.ts'
 import { storeUntil } from '../core/store-until.ts'
 import { openSecrets } from './change-webhooks.ts'
@@ -58,7 +59,7 @@ export async function sendDelivery(deps: Deps, channels: Channels, held: HeldDel
   }
   const companions = await takeCompanions(deps, held, deps.settings.DELIVERY_TIMEOUT_SECONDS + LEASE_SPARE_SECONDS)
   const message = isForPeople(held.kind) ? await composeMessage(deps, held, companions) : null
-  const result = await tracedAttempt(deps, channels, { held, message }, stopping)
+  const result = await tracedAttempt(deps, channels, { held, id: messageId(held, companions), message }, stopping)
   if (result?.outcome === 'gone' && held.kind === 'webhook') await storeUntil(stopping, () => disableGone(deps, held))
   return await storeUntil(stopping, () => storesOf(deps).add(toStore(deps, held, companions, result)))
 }
@@ -66,7 +67,14 @@ export async function sendDelivery(deps: Deps, channels: Channels, held: HeldDel
 /** A delivery with its message, if it is for people. */
 interface Whole {
   held: HeldDelivery
+  /** A repetition has the same. Of a message for several deliveries it is made of theirs: with another one among them it is another message. */
+  id: string
   message: PersonMessage | null
+}
+
+function messageId({ id }: Pick<HeldDelivery, 'id'>, companions: readonly sending.Companion[]): string {
+  if (companions.length === 0) return id
+  return idOf([id, ...companions.map((companion) => companion.id)].sort().join())
 }
 
 /** An attempt in the trace of the subtask that the event is about, if it is about one. */
@@ -97,7 +105,7 @@ function subtaskOf(body: string): string | null {
 }
 
 /** Null if the process stops. */
-async function attempt(deps: Deps, channels: Channels, { held, message }: Whole, stopping: AbortSignal, traceparent?: string): Promise<SendResult | null> {
+async function attempt(deps: Deps, channels: Channels, { held, id, message }: Whole, stopping: AbortSignal, traceparent?: string): Promise<SendResult | null> {
   const channel = channels.get(held.kind)
   if (channel === undefined) return failure('This worker cannot send to this kind of receiver.')
   let secrets: string[]
@@ -108,7 +116,7 @@ async function attempt(deps: Deps, channels: Channels, { held, message }: Whole,
     deps.log.error({ err: error, receiver_id: held.receiverId }, 'cannot sign a delivery; it is tried again')
     return failure(error.message)
   }
-  const { id, type, body, receiverId, url } = held
+  const { type, body, receiverId, url } = held
   const timeout = AbortSignal.timeout(deps.settings.DELIVERY_TIMEOUT_SECONDS * 1_000)
   const receiver = { id: receiverId, url, secrets, options: held.options, outboundAllow: held.outboundAllow }
   const delivery = { id, type, body, message, receiver, ...(traceparent !== undefined && { traceparent }) }
