@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { listProjectIds } from '@muster/db'
 import type { Subtask } from '@muster/domain'
-import { acknowledgeRestores, type Ctx, cancelSubtask, countOpenAfterwork, listSchedules, listSubtasks, pauseSchedule } from '@muster/usecases'
+import { acknowledgeRestores, type Ctx, cancelSubtask, countPendingFollowUps, listSchedules, listSubtasks, pauseSchedule } from '@muster/usecases'
 import { withDatabase } from './system/database.ts'
 import { loadEnvFile, prepareEnvironment } from './system/environment.ts'
 import { ExplainedError } from './system/errors.ts'
@@ -50,7 +50,7 @@ async function lookAtProject(ctx: Ctx, now: Date, isHeld: boolean): Promise<numb
     const held = isHeld ? `: ${(await pauseSchedule(ctx, id)).state}` : ''
     console.log(`project ${projectId}: schedule ${id} of agent ${agentId} was due at ${nextFireAt?.toISOString()}${held}`)
   }
-  const { checks, judgements, deliveries } = await countOpenAfterwork(ctx)
+  const { checks, judgements, deliveries } = await countPendingFollowUps(ctx)
   if (checks + judgements + deliveries > 0)
     console.log(`project ${projectId}: not ended, and not cancelled by --hold: checks ${checks}, judgements ${judgements}, deliveries ${deliveries}`)
   return open.length + due.length

@@ -54,16 +54,16 @@ export async function findNoticedRestore({ sql }: Pick<Tx, 'sql'>): Promise<Noti
   return row === undefined ? null : { noticedAt: new Date(row.noticed_at), lostSince: new Date(row.lost_since) }
 }
 
-/** What a project had not finished beside its runs. */
-export interface OpenAfterwork {
+/** What follows runs, and has not ended. */
+export interface PendingFollowUps {
   checks: number
   judgements: number
   deliveries: number
 }
 
 /** Counts checks, judgements and deliveries that have not ended. */
-export async function countOpenAfterwork({ sql }: Pick<Tx, 'sql'>, projectId: string): Promise<OpenAfterwork> {
-  const [row] = await sql<[OpenAfterwork]>`
+export async function countPendingFollowUps({ sql }: Pick<Tx, 'sql'>, projectId: string): Promise<PendingFollowUps> {
+  const [row] = await sql<[PendingFollowUps]>`
     select
       (select count(*)::int from check_runs where project_id = ${projectId} and status in ('pending', 'running')) as checks,
       (select count(*)::int from judgements where project_id = ${projectId} and status = 'pending') as judgements,

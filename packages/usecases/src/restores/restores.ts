@@ -28,8 +28,8 @@ export async function describeRestore({ dispatchDb }: Pick<Deps, 'dispatchDb'>):
 }
 
 /** What of the actor's project goes on after either decision: checks, judgements and deliveries that had not ended. */
-export async function countOpenAfterwork(ctx: Ctx): Promise<dataFolders.OpenAfterwork> {
-  return await reading(ctx, (tx) => dataFolders.countOpenAfterwork(tx, ctx.actor.projectId))
+export async function countPendingFollowUps(ctx: Ctx): Promise<dataFolders.PendingFollowUps> {
+  return await reading(ctx, (tx) => dataFolders.countPendingFollowUps(tx, ctx.actor.projectId))
 }
 
 /** An operator has looked at what the restore means. Workers go on. */
