@@ -103,7 +103,7 @@ describe('Telegram', () => {
         .end(JSON.stringify({ ok: false, error_code: 429, description: 'Too Many Requests: retry after 17', parameters: { retry_after: 17 } })),
     )
     const [result] = await send(`http://127.0.0.1:${await listen(server)}`, [completed('x')])
-    expect(result).toMatchObject({ outcome: 'failed', status: 429, retryAfterSeconds: 17, error: 'was refused: Too Many Requests: retry after 17' })
+    expect(result).toMatchObject({ outcome: 'limited', status: 429, retryAfterSeconds: 17, error: 'was refused: Too Many Requests: retry after 17' })
   })
 
   it('that refuses in many words is quoted up to a whole character, because half of one cannot be stored', async () => {
@@ -158,7 +158,7 @@ describe('Slack', () => {
   it('that limits the rate is waited for, and no error contains its address', async () => {
     const server = createServer((_, response) => response.writeHead(429, { 'retry-after': '30' }).end('rate_limited'))
     const result = await send(`http://public.test:${await listen(server)}/services/T/B/secret`, completed('x'))
-    expect(result).toMatchObject({ outcome: 'failed', status: 429, retryAfterSeconds: 30, response: 'rate_limited' })
+    expect(result).toMatchObject({ outcome: 'limited', status: 429, retryAfterSeconds: 30, response: 'rate_limited' })
     expect(JSON.stringify(result)).not.toContain('services')
     const until = createServer((_, response) => response.writeHead(429, { 'retry-after': new Date(Date.now() + 600_000).toUTCString() }).end())
     expect((await send(`http://public.test:${await listen(until)}/services/T/B/secret`, completed('x')))?.retryAfterSeconds).toBeGreaterThan(500)

@@ -10,7 +10,7 @@ export function readMessage({ message }: Pick<OutboundDelivery, 'message'>): Per
 }
 
 /**
- * Sends through the library of a service once, and says how it ended.
+ * Sends through the library of a service once, and says how it ended. A limit of the service says nothing about the message: it counts as no failure of it.
  *
  * @param send throws where the service did not take the message; the reason is in its error
  */
@@ -22,14 +22,16 @@ export async function attempt(seen: Seen, signal: AbortSignal, send: () => Promi
   } catch (thrown) {
     error = seen.refusal ?? (signal.aborted ? 'did not answer in time' : reasonOf(thrown))
   }
+  const retryAfterSeconds = error === null ? null : seen.retryAfterSeconds
+  const isLimited = seen.status === 429 && retryAfterSeconds !== null && retryAfterSeconds > 0
   const excerpt = seen.response === null ? null : cutToBytes(toStorableText(seen.response), RESPONSE_EXCERPT_BYTES).text
   return {
-    outcome: error === null ? 'delivered' : 'failed',
+    outcome: error === null ? 'delivered' : isLimited ? 'limited' : 'failed',
     status: seen.status,
     latencyMs: Math.round(performance.now() - startedMs),
     error,
     response: excerpt,
-    retryAfterSeconds: error === null ? null : seen.retryAfterSeconds,
+    retryAfterSeconds,
   }
 }
 

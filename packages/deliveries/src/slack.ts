@@ -7,6 +7,8 @@ import { attempt, readMessage } from './send-message.ts'
 
 const HEADER_UNITS_MAX = 150
 const SECTION_UNITS_MAX = 3_000
+/** The status of `channel_is_archived`. */
+const ARCHIVED = 410
 
 /** Messages to an incoming webhook of Slack, in Block Kit. The text is plain: nothing in a result can mention a user or a channel. */
 export function slackChannel({ operatorAllow, resolve, dial }: SendOptions): Channel {
@@ -23,7 +25,8 @@ export function slackChannel({ operatorAllow, resolve, dial }: SendOptions): Cha
       const webhook = new IncomingWebhook(receiver.secrets[0] ?? '', { fetch: fetch as never })
       // The text of notifications, in which three characters are special.
       const fallback = heading.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-      return await attempt(seen, signal, () => webhook.send({ text: fallback, blocks, unfurl_links: false, unfurl_media: false }))
+      const result = await attempt(seen, signal, () => webhook.send({ text: fallback, blocks, unfurl_links: false, unfurl_media: false }))
+      return result.status === ARCHIVED ? { ...result, outcome: 'gone' } : result
     },
   }
 }

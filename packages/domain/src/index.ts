@@ -97,6 +97,7 @@ export {
   RESPONSE_EXCERPT_BYTES,
   type SendOutcome,
   type SendResult,
+  secondsOfLimit,
   secondsToNextAttempt,
 } from './deliveries/delivery.ts'
 export {

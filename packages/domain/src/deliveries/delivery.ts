@@ -27,8 +27,11 @@ export interface DeliveryAttempt {
   response: string | null
 }
 
-/** How an attempt ended. `gone`: the receiver wants nothing more. `refused`: trying again would change nothing. */
-export type SendOutcome = 'delivered' | 'failed' | 'gone' | 'refused'
+/**
+ * How an attempt ended. `gone`: the receiver wants nothing more. `refused`: trying again would change nothing. `limited`: the receiver takes nothing for
+ * `retryAfterSeconds`, whatever it is.
+ */
+export type SendOutcome = 'delivered' | 'failed' | 'gone' | 'refused' | 'limited'
 
 export interface SendResult {
   outcome: SendOutcome
@@ -90,3 +93,8 @@ export function secondsToNextAttempt(waits: readonly number[], made: number, ret
 export const BREAKER = { failures: 5, seconds: [10, 20, 40, 80, 160, 320, 600] } as const
 /** Longest pause of a destination that a `Retry-After` asks for, in seconds. */
 export const PAUSE_SECONDS_MAX = 3_600
+
+/** Seconds until a delivery is sent that met a limit of its receiver. Null if it keeps its place: its destination is paused for long enough. */
+export function secondsOfLimit(retryAfterSeconds: number): number | null {
+  return retryAfterSeconds > PAUSE_SECONDS_MAX ? Math.min(retryAfterSeconds, RETRY_AFTER_MAX) : null
+}

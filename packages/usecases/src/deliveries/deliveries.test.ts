@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { outbox, sending, transaction } from '@muster/db'
-import { type Channel, type EventType, type OutboundDelivery, renderSubagentMarkdown, type SendResult } from '@muster/domain'
+import { BREAKER, type Channel, type EventType, type OutboundDelivery, renderSubagentMarkdown, type SendResult } from '@muster/domain'
 import { advanceClock, drainOutbox, type Harness, resetClock, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -719,6 +719,31 @@ describe('a channel for people', () => {
     await harness.admin`update projects set settings = settings || jsonb_build_object('outbound_allow', ${value}::text::jsonb) where id = ${ctx.actor.projectId}`
     await happen([{}])
     expect((await claim()).map(({ outboundAllow }) => outboundAllow)).toEqual([[]])
+  })
+
+  it('that limits its rate is waited for, however often; its messages keep their order, and are given up after 72 hours', async () => {
+    await set({ telegram: TELEGRAM })
+    await happen([{ data: { task: 'one' } }, { data: { task: 'two' } }])
+    let seconds = 60
+    const { sent, channels } = channelThat(() => answer(429, { outcome: 'limited', retryAfterSeconds: seconds }))
+    const telegram: Channels = new Map([['telegram', channels.get('webhook') as Channel]])
+    for (let nth = 0; nth < BREAKER.failures + 1; nth += 1) {
+      expect(await sendAll(telegram)).toEqual(['pending'])
+      await advanceClock(harness.admin, '59 seconds')
+      expect(await claim()).toEqual([])
+      await advanceClock(harness.admin, '2 seconds')
+    }
+    expect(new Set(sent.map(({ message }) => message?.heading))).toEqual(new Set(['✅ Task completed: "one"']))
+    // Longer than its destination is paused: another message may find out whether that is over.
+    seconds = 7_200
+    expect(await sendAll(telegram)).toEqual(['pending'])
+    await advanceClock(harness.admin, '3601 seconds')
+    expect(await sendAll(telegram)).toEqual(['pending'])
+    expect(sent.at(-1)?.message?.heading).toBe('✅ Task completed: "two"')
+    await advanceClock(harness.admin, '72 hours')
+    expect([...(await sendAll(telegram)), ...(await sendAll(telegram))]).toEqual(['failed'])
+    await advanceClock(harness.admin, '2 hours')
+    expect(await sendAll(telegram)).toEqual(['failed'])
   })
 
   it('is sent one message at a time', async () => {

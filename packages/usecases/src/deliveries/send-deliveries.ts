@@ -9,6 +9,7 @@ import {
   type PersonMessage,
   type ReceiverKind,
   type SendResult,
+  secondsOfLimit,
   secondsToNextAttempt,
 } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
@@ -142,16 +143,12 @@ function toStore(deps: Deps, held: HeldDelivery, companions: readonly sending.Co
   const { outcome, status, latencyMs, error, response, retryAfterSeconds } = result
   const random = Math.random()
   const endOf = ({ id, tries, rung }: sending.Companion): DeliveryEnd => {
+    const attempt = { at: held.claimedAt, status, latency_ms: latencyMs, error, response }
+    if (outcome === 'limited') return { id, tries, rung, status: 'pending', waitSeconds: secondsOfLimit(retryAfterSeconds ?? 0), attempt }
     const made = rung + 1
     const wait = outcome === 'failed' ? secondsToNextAttempt(deps.settings.DELIVERY_RETRY_SECONDS, made, retryAfterSeconds, random) : null
-    return {
-      id,
-      tries,
-      rung: made,
-      status: outcome === 'delivered' ? 'delivered' : wait === null ? 'failed' : 'pending',
-      waitSeconds: wait ?? 0,
-      attempt: { at: held.claimedAt, status, latency_ms: latencyMs, error, response },
-    }
+    const end = outcome === 'delivered' ? 'delivered' : wait === null ? 'failed' : 'pending'
+    return { id, tries, rung: made, status: end, waitSeconds: wait ?? 0, attempt }
   }
   const failures = outcome === 'failed' ? 1 : 0
   const destination = { projectId: held.projectId, id: held.destinationId, failures, pauseSeconds: Math.min(retryAfterSeconds ?? 0, PAUSE_SECONDS_MAX) }

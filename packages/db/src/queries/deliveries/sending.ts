@@ -156,8 +156,8 @@ export interface DeliveryEnd {
   tries: number
   status: 'pending' | 'delivered' | 'failed'
   rung: number
-  /** Seconds until the next try, where there is one. */
-  waitSeconds: number
+  /** Seconds until the next try, where there is one. Null: it is due as before, and keeps its place among others. */
+  waitSeconds: number | null
   /** Null if nothing was attempted. */
   attempt: DeliveryAttempt | null
 }
@@ -168,14 +168,14 @@ export async function storeEnds(tx: Tx, ends: readonly DeliveryEnd[], attemptsKe
     with moment as materialized (select muster_now() as now),
     ended as (
       select e.id, e.tries, e.rung, e.attempt, moment.now + e.wait_seconds * interval '1 second' as due_at,
-        case when e.status = 'pending' and moment.now + e.wait_seconds * interval '1 second' > d.give_up_at then 'failed' else e.status end as status
+        case when e.status = 'pending' and moment.now + coalesce(e.wait_seconds, 0) * interval '1 second' > d.give_up_at then 'failed' else e.status end as status
       from jsonb_to_recordset(${JSON.stringify(
         ends.map(({ waitSeconds, ...end }) => ({ ...end, wait_seconds: waitSeconds })),
       )}::jsonb) as e(id uuid, tries int, status text, rung int, wait_seconds float8, attempt jsonb)
       join deliveries d on d.id = e.id cross join moment
     )
     update deliveries d set status = e.status, rung = e.rung, lease_expires_at = null,
-      due_at = case when e.status = 'pending' then e.due_at else d.due_at end,
+      due_at = case when e.status = 'pending' then coalesce(e.due_at, d.due_at) else d.due_at end,
       ended_at = case when e.status <> 'pending' then moment.now end,
       attempts = case when jsonb_typeof(e.attempt) = 'object' then
         case when jsonb_array_length(d.attempts) >= ${attemptsKept} then d.attempts - 0 else d.attempts end || jsonb_build_array(e.attempt)
