@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { outbox, sending, transaction } from '@muster/db'
-import { BREAKER, type Channel, type EventType, type OutboundDelivery, renderSubagentMarkdown, type SendResult } from '@muster/domain'
+import { BREAKER, type Channel, DIGEST_MESSAGES_MAX, type EventType, type OutboundDelivery, renderSubagentMarkdown, type SendResult } from '@muster/domain'
 import { advanceClock, drainOutbox, type Harness, resetClock, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -660,6 +660,25 @@ describe('a channel for people', () => {
       const text = sent.map(({ message }) => message?.text).join('\n')
       for (let nth = 0; nth < 40; nth += 1) expect(text).toContain(`"task ${nth} `)
       expect(Math.max(...sent.map(({ message }) => message?.text.length ?? 0))).toBeLessThanOrEqual(2_800)
+    })
+
+    it('of a worker that is killed is the same under the same id when it is sent again, also where more wait than go into one message', async () => {
+      await happen(Array.from({ length: DIGEST_MESSAGES_MAX + 5 }, (_, nth) => ({ data: { task: `task ${nth}` } })))
+      await sendDue(collecting(() => answer(200)).channels)
+      await advanceClock(harness.admin, '11 minutes')
+      const [lost] = await claim()
+      const dead = collecting(() => {
+        throw new Error('killed')
+      })
+      await expect(sendDelivery(harness.deps, dead.channels, lost as HeldDelivery, never)).rejects.toThrow('killed')
+      await advanceClock(harness.admin, '26 seconds')
+      const { sent, channels } = collecting(() => answer(200))
+      await sendDue(channels)
+      expect(sent.map(({ id, message }) => [id, message])).toEqual([
+        ...dead.sent.map(({ id, message }) => [id, message]),
+        [expect.anything(), expect.anything()],
+      ])
+      expect(sent[1]?.message?.heading).toBe('📬 5 messages')
     })
 
     it('of a worker that is killed while it sends is sent again by another, the same under the same id, and none is lost where sending fails', async () => {

@@ -138,7 +138,7 @@ interface Stored {
 function toStore(deps: Deps, held: HeldDelivery, companions: readonly sending.Companion[], result: SendResult | null): Stored {
   const members = [held, ...companions]
   if (result === null) {
-    return { ends: members.map(({ id, tries, rung }) => ({ id, tries, rung, status: 'pending', waitSeconds: 0, attempt: null })), destination: null }
+    return { ends: members.map(({ id, tries, rung }) => ({ id, tries, rung, status: 'pending', waitSeconds: null, attempt: null })), destination: null }
   }
   const { outcome, status, latencyMs, error, response, retryAfterSeconds } = result
   const random = Math.random()

@@ -56,8 +56,10 @@ const LOOKS_MAX = 50
 export async function claimDeliveries(tx: Tx, limits: ClaimLimits): Promise<ClaimedDelivery[] | null> {
   const [lock] = await tx.sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(7300, 3) as "isMine"`
   if (lock?.isMine !== true) return null
+  // Messages keep their places, so that the same ones go together again: what was sent may have arrived, and is recognised as a whole.
   await tx.sql`
-    update deliveries set status = 'pending', lease_expires_at = null, due_at = lease_expires_at
+    update deliveries set status = 'pending', lease_expires_at = null,
+      due_at = case when kind in ('telegram', 'slack', 'email') then due_at else lease_expires_at end
     where status = 'sending' and lease_expires_at < (select muster_now())`
   await unparkNext(tx)
   for (let look = 0; look < LOOKS_MAX; look += 1) {
