@@ -33,6 +33,7 @@ const ALONE = [
   'races',
   'schedules',
   'shutdown',
+  'slack-and-email',
   'waiting',
 ].map((name) => `tests/${name}.test.ts`)
 
