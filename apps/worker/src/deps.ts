@@ -1,6 +1,6 @@
 import { openArchive } from '@muster/archive'
 import { connect, connectPools, type Database } from '@muster/db'
-import { createChannels, createChatClient } from '@muster/deliveries'
+import { createBotPace, createChannels, createChatClient } from '@muster/deliveries'
 import { type ChatClient, type Checker, databaseUrls, type Judge } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, type ProcessContext } from '@muster/jobs'
 import { createChecker, createJudge, createRunners, PREPARED_FOLDERS, type Runner, requireSandbox, startGuard } from '@muster/runners'
@@ -50,6 +50,7 @@ export function createDeps(context: WorkerContext): WorkerDeps {
     onWarning: (warning) => log.warn({ warning }, 'pg-boss reported a warning'),
   })
   const { runners, checker, closeRunners } = openRunners(context)
+  const pace = createBotPace()
   return {
     db,
     dispatchDb,
@@ -67,8 +68,8 @@ export function createDeps(context: WorkerContext): WorkerDeps {
     runners,
     judge: createJudge(settings, { environment }),
     checker,
-    channels: createChannels(settings),
-    chats: createChatClient(settings, CHAT_WAIT_SECONDS),
+    channels: createChannels(settings, { pace }),
+    chats: createChatClient(settings, CHAT_WAIT_SECONDS, pace),
     place: placeOf(settings.DATA_DIR, v7),
     preparedFolders: PREPARED_FOLDERS,
     archive: settings.ARCHIVE_URL === undefined ? null : openArchive(settings.ARCHIVE_URL, settings),

@@ -4,18 +4,22 @@ import type { SendOptions } from './http-send.ts'
 import { slackChannel } from './slack.ts'
 import { telegramChannel } from './telegram.ts'
 import { telegramChats } from './telegram-chats.ts'
+import { type BotPace, createBotPace } from './telegram-pace.ts'
 import { webhookChannel } from './webhook.ts'
 
 type ChannelSettings = Pick<Settings, 'OUTBOUND_ALLOW' | 'TELEGRAM_API_URL' | 'PUBLIC_URL' | 'SMTP_URL' | 'SMTP_FROM'>
 
-/** The channels of a process. */
-export function createChannels(settings: ChannelSettings, options: Pick<SendOptions, 'resolve' | 'dial'> = {}): ReadonlyMap<ReceiverKind, Channel> {
+/** The channels of a process. `pace` is shared with what reads the chats of its bots. */
+export function createChannels(
+  settings: ChannelSettings,
+  { pace = createBotPace(), ...options }: Pick<SendOptions, 'resolve' | 'dial'> & { pace?: BotPace } = {},
+): ReadonlyMap<ReceiverKind, Channel> {
   const common = { operatorAllow: settings.OUTBOUND_ALLOW, ...options }
   const webhook = webhookChannel(common)
   const channels = new Map<ReceiverKind, Channel>([
     ['webhook', webhook],
     ['callback', webhook],
-    ['telegram', telegramChannel({ ...common, telegramApi: settings.TELEGRAM_API_URL, pages: settings.PUBLIC_URL })],
+    ['telegram', telegramChannel({ ...common, telegramApi: settings.TELEGRAM_API_URL, pages: settings.PUBLIC_URL, pace })],
     ['slack', slackChannel(common)],
   ])
   const { SMTP_URL: url, SMTP_FROM: from } = settings
@@ -24,6 +28,10 @@ export function createChannels(settings: ChannelSettings, options: Pick<SendOpti
 }
 
 /** Reads what people write to the bots of a process. */
-export function createChatClient(settings: Pick<ChannelSettings, 'OUTBOUND_ALLOW' | 'TELEGRAM_API_URL' | 'PUBLIC_URL'>, waitSeconds: number): ChatClient {
-  return telegramChats({ operatorAllow: settings.OUTBOUND_ALLOW, telegramApi: settings.TELEGRAM_API_URL, pages: settings.PUBLIC_URL, waitSeconds })
+export function createChatClient(
+  settings: Pick<ChannelSettings, 'OUTBOUND_ALLOW' | 'TELEGRAM_API_URL' | 'PUBLIC_URL'>,
+  waitSeconds: number,
+  pace = createBotPace(),
+): ChatClient {
+  return telegramChats({ operatorAllow: settings.OUTBOUND_ALLOW, telegramApi: settings.TELEGRAM_API_URL, pages: settings.PUBLIC_URL, waitSeconds, pace })
 }

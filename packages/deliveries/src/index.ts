@@ -3,3 +3,4 @@
  * when to try again, and what is stored, is decided elsewhere.
  */
 export { createChannels, createChatClient } from './channels.ts'
+export { createBotPace } from './telegram-pace.ts'

@@ -76,11 +76,12 @@ function fetchFor({ resolve, dial, waitSeconds }: ChatOptions, rules: AddressRul
   }
 }
 
-function readUpdate(config: ChatBot, update: Update, botConfig: BotConfig<Context>, { pages }: ChatOptions, signal: AbortSignal): ChatUpdate {
+function readUpdate(config: ChatBot, update: Update, botConfig: BotConfig<Context>, { pages, pace }: ChatOptions, signal: AbortSignal): ChatUpdate {
   return {
     id: update.update_id,
     async handle(take) {
       const bot = new Bot(config.token, botConfig)
+      bot.api.config.use(pace.of(config.token, signal))
       const unsent: string[] = []
       const say = async (call: () => Promise<unknown>) => {
         const reason = await patiently(call, signal)

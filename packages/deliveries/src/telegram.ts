@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel } from '@muster/domain'
 import { allowing } from '@muster/outbound'
 import { Api, GrammyError } from 'grammy'
@@ -6,42 +5,50 @@ import type { SendOptions } from './http-send.ts'
 import { outboundFetch } from './outbound-fetch.ts'
 import { attempt, readMessage } from './send-message.ts'
 import { sendTelegramMessage } from './telegram-message.ts'
+import type { BotPace } from './telegram-pace.ts'
 
-/** A bot may send 30 messages a second. Messages of one receiver are sent one at a time, each of which takes at least this long. */
-const MESSAGE_MS_MIN = 35
+/** Telegram knows the bot, and does not let it write to this chat: there is none of this id, or the bot is blocked or was removed from it. */
+const OF_CHAT: ReadonlySet<number> = new Set([400, 403])
 
 export interface TelegramOptions extends SendOptions {
   /** TELEGRAM_API_URL. */
   telegramApi: string | undefined
   /** PUBLIC_URL, which buttons that open a page lead to. */
   pages: string | undefined
+  pace: BotPace
 }
 
 /**
  * Messages of a Telegram bot. A result is often Markdown, so it is sent as such; what Telegram refuses as Markdown, and what had to be cut, is sent as plain
  * text, because half an entity would be refused.
  */
-export function telegramChannel({ operatorAllow, resolve, dial, telegramApi, pages }: TelegramOptions): Channel {
+export function telegramChannel({ operatorAllow, resolve, dial, telegramApi, pages, pace }: TelegramOptions): Channel {
   return {
     async send(delivery, signal) {
       const { receiver } = delivery
       const { seen, fetch } = outboundFetch({ resolve, dial, signal, rules: allowing({ operator: operatorAllow, project: receiver.outboundAllow }) })
       const token = receiver.secrets[0] ?? ''
       const api = new Api(token, { fetch, ...(telegramApi === undefined ? {} : { apiRoot: telegramApi }) })
+      api.config.use(pace.of(token, signal))
       const chatId = String(receiver.options.chat_id)
       // Settings that were stored before there were buttons have none until they are given again.
       const scope = receiver.options.interactive === true ? { token, receiverId: receiver.id, chatId } : null
-      const pace = sleep(MESSAGE_MS_MIN)
+      let isOfChat = false
       const result = await attempt(seen, signal, async () => {
         try {
           await sendTelegramMessage(api, chatId, readMessage(delivery), { scope, pages })
         } catch (error) {
-          if (error instanceof GrammyError) seen.retryAfterSeconds = error.parameters.retry_after ?? null
+          if (error instanceof GrammyError) {
+            seen.retryAfterSeconds = error.parameters.retry_after ?? null
+            isOfChat = OF_CHAT.has(error.error_code)
+          }
           throw error
         }
       })
-      await pace
-      return result
+      // All workers together send one message of a bot at a time, so the pace of each of them is that of all.
+      await pace.rest(token)
+      // Each project permits addresses of its own.
+      return isOfChat || seen.refusal !== null ? { ...result, isOfReceiverAlone: true } : result
     },
   }
 }

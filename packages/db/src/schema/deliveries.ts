@@ -51,6 +51,7 @@ export const deliveries = pgTable(
     index('deliveries_failed').on(table.projectId, table.id).where(sql`status = 'failed'`),
     index('deliveries_by_age').on(table.createdAt),
     index('deliveries_due').on(table.destinationId, table.isParked, table.dueAt, table.id).where(sql`status = 'pending'`),
+    index('deliveries_of_bots').on(table.destinationId, table.receiverId, table.dueAt, table.id).where(sql`status = 'pending' and kind = 'telegram'`),
     index('deliveries_free_next').on(table.receiverId, table.subjectId).where(sql`frees_next`),
     index('deliveries_sending').on(table.destinationId).where(sql`status = 'sending'`),
     index('deliveries_in_order').on(table.receiverId, table.subjectId, table.eventSeq).where(sql`is_ordered and status in ('pending', 'sending')`),

@@ -11,7 +11,7 @@ export const receivers = pgTable(
     id: uuid().primaryKey(),
     kind: text().$type<ReceiverKind>().notNull(),
     status: text().$type<ReceiverStatus>().notNull().default('enabled'),
-    /** Whose failures and concurrent deliveries count together: the receiver itself, or the host of callbacks. */
+    /** Whose failures and concurrent deliveries count together: the receiver itself, the host of callbacks, or the bot of chats. */
     destinationId: uuid().notNull(),
     url: text(),
     description: text(),

@@ -41,6 +41,8 @@ export interface SendResult {
   response: string | null
   /** What the receiver asked for, in seconds. */
   retryAfterSeconds: number | null
+  /** Of a failure that says nothing about other receivers of its destination. */
+  isOfReceiverAlone?: boolean
 }
 
 /** What a channel sends. */

@@ -116,8 +116,8 @@ async function endDeliveries(tx: Tx, receiver: Receiver, reason: string): Promis
 export async function removeReceiver(tx: Tx, receiver: Receiver, reason: string): Promise<void> {
   await receivers.deleteReceiver(tx, receiver.projectId, receiver.id)
   await endDeliveries(tx, receiver, reason)
-  // Callbacks to one host share a breaker, which stays.
-  if (receiver.destinationId === receiver.id) await receivers.closeBreaker(tx, receiver.projectId, receiver.id)
+  // What callbacks to one host or the chats of a bot share stays.
+  if (receiver.kind !== 'callback') await receivers.closeBreaker(tx, receiver.projectId, receiver.id)
 }
 
 /** Deletes a webhook; nothing more is sent to it. @throws DomainError `not_found` */

@@ -17,6 +17,7 @@ import type { Deps } from '../core/ctx.ts'
 import { idOf } from '../core/secrets.ts'
 import { startSpanAfter, THREW } from '../core/spans.ts'
 import { storeUntil } from '../core/store-until.ts'
+import { isAtItsBot, moveHeld } from './bot-destination.ts'
 import { openSecrets } from './change-webhooks.ts'
 import { composeMessage, isForPeople, secondsToWait, takeCompanions } from './compose-message.ts'
 
@@ -52,12 +53,17 @@ export async function claimDeliveries(deps: Deps, limit: number): Promise<{ held
  * @returns how it is now; null if another worker has taken it meanwhile
  */
 export async function sendDelivery(deps: Deps, channels: Channels, held: HeldDelivery, stopping: AbortSignal): Promise<string | null> {
-  const waitSeconds = secondsToWait(held)
-  if (waitSeconds > 0) {
+  const giveBack = async (waitSeconds: number | null) => {
     const { id, tries, rung } = held
     const end: DeliveryEnd = { id, tries, rung, status: 'pending', waitSeconds, attempt: null }
-    return await storeUntil(stopping, () => storesOf(deps).add({ ends: [end], destination: null }))
+    return await storeUntil(stopping, () => storesOf(deps).add({ ends: [end], destinations: [] }))
   }
+  if (!isAtItsBot(deps, held)) {
+    await storeUntil(stopping, () => moveHeld(deps, held))
+    return await giveBack(null)
+  }
+  const waitSeconds = secondsToWait(held)
+  if (waitSeconds > 0) return await giveBack(waitSeconds)
   const companions = await takeCompanions(deps, held, deps.settings.DELIVERY_TIMEOUT_SECONDS + LEASE_SPARE_SECONDS)
   const message = isForPeople(held.kind) ? await composeMessage(deps, held, companions) : null
   const result = await tracedAttempt(deps, channels, { held, id: messageId(held, companions), message }, stopping)
@@ -126,19 +132,19 @@ async function attempt(deps: Deps, channels: Channels, { held, id, message }: Wh
 }
 
 function failure(error: string): SendResult {
-  return { outcome: 'failed', status: null, latencyMs: 0, error, response: null, retryAfterSeconds: null }
+  return { outcome: 'failed', status: null, latencyMs: 0, error, response: null, retryAfterSeconds: null, isOfReceiverAlone: true }
 }
 
 interface Stored {
   /** Of the delivery, and of those that went with it. */
   ends: DeliveryEnd[]
-  destination: DestinationResult | null
+  destinations: DestinationResult[]
 }
 
 function toStore(deps: Deps, held: HeldDelivery, companions: readonly sending.Companion[], result: SendResult | null): Stored {
   const members = [held, ...companions]
   if (result === null) {
-    return { ends: members.map(({ id, tries, rung }) => ({ id, tries, rung, status: 'pending', waitSeconds: null, attempt: null })), destination: null }
+    return { ends: members.map(({ id, tries, rung }) => ({ id, tries, rung, status: 'pending', waitSeconds: null, attempt: null })), destinations: [] }
   }
   const { outcome, status, latencyMs, error, response, retryAfterSeconds } = result
   const random = Math.random()
@@ -150,9 +156,25 @@ function toStore(deps: Deps, held: HeldDelivery, companions: readonly sending.Co
     const end = outcome === 'delivered' ? 'delivered' : wait === null ? 'failed' : 'pending'
     return { id, tries, rung: made, status: end, waitSeconds: wait ?? 0, attempt }
   }
-  const failures = outcome === 'failed' ? 1 : 0
-  const destination = { projectId: held.projectId, id: held.destinationId, failures, pauseSeconds: Math.min(retryAfterSeconds ?? 0, PAUSE_SECONDS_MAX) }
-  return { ends: members.map(endOf), destination }
+  return { ends: members.map(endOf), destinations: destinationResults(held, result) }
+}
+
+/**
+ * What a result says about the destination. That of a chat is its bot, whose other chats go on where one refuses messages: such a failure counts for the
+ * chat alone, and shows that the bot works if Telegram has answered.
+ */
+function destinationResults(
+  { kind, projectId, receiverId, destinationId }: HeldDelivery,
+  { outcome, status, retryAfterSeconds, isOfReceiverAlone = false }: SendResult,
+): DestinationResult[] {
+  const pauseSeconds = Math.min(retryAfterSeconds ?? 0, PAUSE_SECONDS_MAX)
+  const failed = (id: string) => ({ projectId, id, failures: 1, pauseSeconds })
+  const works = (id: string) => ({ projectId, id, failures: 0, pauseSeconds: 0 })
+  if (outcome === 'limited') return [{ projectId, id: destinationId, failures: 0, pauseSeconds }]
+  const isChat = kind === 'telegram' && destinationId !== receiverId
+  if (outcome !== 'failed') return [works(destinationId), ...(isChat ? [works(receiverId)] : [])]
+  if (!isChat || !isOfReceiverAlone) return [failed(destinationId)]
+  return [failed(receiverId), ...(status === null ? [] : [works(destinationId)])]
 }
 
 /** Disables a webhook that answered 410, with its event. Repeating it changes nothing. */
@@ -199,8 +221,7 @@ function storesOf(deps: Deps): BatchExecutor<Stored, string | null> {
 function summarise(batch: readonly Stored[]): DestinationResult[] {
   const byId = new Map<string, DestinationResult>()
   const working = new Set<string>()
-  for (const { destination } of batch) {
-    if (destination === null) continue
+  for (const destination of batch.flatMap(({ destinations }) => destinations)) {
     if (destination.failures === 0) working.add(destination.id)
     const before = byId.get(destination.id)
     byId.set(destination.id, {

@@ -2,6 +2,7 @@ import { receivers, type Tx } from '@muster/db'
 import { CHANNEL_KINDS, type ChannelKind, DomainError, MESSAGE_EVENTS, type ProjectSettings, storedUrlProblem } from '@muster/domain'
 import type { Ctx } from '../core/ctx.ts'
 import { sealSecret } from '../core/secret-box.ts'
+import { destinationOfBot, moveToBot } from '../deliveries/bot-destination.ts'
 import { removeReceiver } from '../deliveries/change-webhooks.ts'
 
 /** A channel of the settings: what its receiver is made of. */
@@ -61,8 +62,15 @@ export async function applyChannels(ctx: Ctx, tx: Tx, projectId: string, setting
     const digest = digest_minutes === undefined ? {} : { digest_seconds: digest_minutes * 60 }
     const quiet = quiet_hours === undefined ? {} : { quiet_hours: { ...quiet_hours, timezone: settings.timezone ?? 'UTC' } }
     const fields = { events: channel.on.flatMap((occasion) => [...MESSAGE_EVENTS[occasion]]), options: { ...channel.options, ...quiet, ...digest }, ...secret }
-    if (existing === null) await receivers.insertChannel(tx, { projectId, id, kind, destinationId: id, secret: null, ...fields })
-    else await receivers.changeChannel(tx, projectId, id, fields)
+    const destinationId = kind === 'telegram' && typeof channel.secret === 'string' ? destinationOfBot(channel.secret) : (existing?.destinationId ?? id)
+    if (existing === null) {
+      await receivers.insertChannel(tx, { projectId, id, kind, destinationId, secret: null, ...fields })
+      continue
+    }
+    await receivers.changeChannel(tx, projectId, id, fields)
+    if (destinationId !== existing.destinationId) await moveToBot(tx, projectId, existing, destinationId)
+    // Its chat may be another one now.
+    if (kind === 'telegram') await receivers.closeBreaker(tx, projectId, id)
   }
 }
 

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, getTableColumns, inArray, lt, ne, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, inArray, lt, ne, or, sql } from 'drizzle-orm'
 import type { Tx } from '../../client.ts'
 import { deliveries } from '../../schema/deliveries.ts'
 import { destinations } from '../../schema/destinations.ts'
@@ -109,11 +109,41 @@ export async function insertChannel(tx: Tx, row: ChannelRow): Promise<void> {
   await tx.orm.insert(receivers).values(row)
 }
 
-export async function changeChannel(tx: Tx, projectId: string, id: string, change: Partial<Pick<ChannelRow, 'events' | 'options' | 'secret'>>): Promise<void> {
+export async function changeChannel(
+  tx: Tx,
+  projectId: string,
+  id: string,
+  change: Partial<Pick<ChannelRow, 'destinationId' | 'events' | 'options' | 'secret'>>,
+): Promise<void> {
   await tx.orm
     .update(receivers)
     .set(change)
     .where(and(eq(receivers.projectId, projectId), eq(receivers.id, id)))
+}
+
+/** The sealed secret of a receiver, which is locked until the commit; null if it is gone. */
+export async function lockSecret(tx: Tx, projectId: string, id: string): Promise<string | null> {
+  const [row] = await tx.orm
+    .select({ secret: receivers.secret })
+    .from(receivers)
+    .where(and(eq(receivers.projectId, projectId), eq(receivers.id, id)))
+    .for('update')
+  return row?.secret ?? null
+}
+
+/** Gives waiting deliveries of a receiver another destination, at most `limit`. One that is being sent may be named. */
+export async function moveDeliveries(
+  tx: Tx,
+  projectId: string,
+  { id, destinationId }: Pick<Receiver, 'id' | 'destinationId'>,
+  { toId, limit, heldId }: { toId: string; limit: number; heldId?: string },
+): Promise<void> {
+  const waiting = waitingOf(tx, projectId, { id, destinationId }, limit)
+  const chosen = inArray(deliveries.id, waiting)
+  await tx.orm
+    .update(deliveries)
+    .set({ destinationId: toId })
+    .where(heldId === undefined ? chosen : or(chosen, and(eq(deliveries.projectId, projectId), eq(deliveries.id, heldId))))
 }
 
 /** Puts a secret before the current one, which stays valid beside it for some seconds. */
@@ -173,7 +203,12 @@ export async function endDeliveriesOf(
   { id, destinationId }: Pick<Receiver, 'id' | 'destinationId'>,
   { reason, limit }: { reason: string; limit: number },
 ): Promise<void> {
-  const waiting = tx.orm
+  const waiting = waitingOf(tx, projectId, { id, destinationId }, limit)
+  await tx.orm.update(deliveries).set({ status: 'failed', endedAt: sql`muster_now()`, endedReason: reason }).where(inArray(deliveries.id, waiting))
+}
+
+function waitingOf(tx: Tx, projectId: string, { id, destinationId }: Pick<Receiver, 'id' | 'destinationId'>, limit: number) {
+  return tx.orm
     .select({ id: deliveries.id })
     .from(deliveries)
     .where(
@@ -181,5 +216,4 @@ export async function endDeliveriesOf(
     )
     .limit(limit)
     .for('update', { skipLocked: true })
-  await tx.orm.update(deliveries).set({ status: 'failed', endedAt: sql`muster_now()`, endedReason: reason }).where(inArray(deliveries.id, waiting))
 }

@@ -52,6 +52,9 @@ const LOOKS_MAX = 50
  *
  * A destination gets another place only while as many are free as it holds (a dynamic threshold, as switches share their buffers): one that hangs takes a
  * part of what is left, a second one a part of the rest, and some places stay free for those that answer.
+ *
+ * The chats of a Telegram bot are one destination with one place, in which each message takes as long as the limit of the bot asks for. A chat that refuses
+ * messages is left alone by itself, under the id of its receiver.
  */
 export async function claimDeliveries(tx: Tx, limits: ClaimLimits): Promise<ClaimedDelivery[] | null> {
   const [lock] = await tx.sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(7300, 3) as "isMine"`
@@ -88,21 +91,49 @@ async function unparkNext(tx: Tx): Promise<void> {
 async function take(tx: Tx, { limit, leaseSeconds, perDestination, breakerFailures }: ClaimLimits): Promise<{ held: ClaimedDelivery[]; parked: number }> {
   const rows = await tx.sql<(ClaimedDelivery & { parked: number })[]>`
     with recursive moment as materialized (select muster_now() as now),
-    -- The destinations of waiting deliveries, one look at the index each.
+    -- The destinations of waiting deliveries, one look at the index each. Any delivery tells what kind of receivers a destination has.
     waiting as (
-      (select destination_id as id from deliveries where status = 'pending' order by destination_id limit 1)
+      (select destination_id as id, kind, receiver_id from deliveries where status = 'pending' order by destination_id limit 1)
       union all
-      select (select d.destination_id from deliveries d where d.status = 'pending' and d.destination_id > w.id order by d.destination_id limit 1)
-      from waiting w where w.id is not null
+      select n.* from waiting w cross join lateral (
+        select d.destination_id, d.kind, d.receiver_id from deliveries d where d.status = 'pending' and d.destination_id > w.id order by d.destination_id limit 1
+      ) n
     ),
     free as materialized (
-      select w.id, h.held, r.is_ordered is true as is_ordered,
-        greatest(0, case when s.failures >= ${breakerFailures} or r.kind in ('telegram', 'slack', 'email') then 1 else ${perDestination}::int end - h.held) as room
-      from waiting w cross join moment left join destinations s on s.id = w.id left join receivers r on r.id = w.id
+      select w.id, w.kind, h.held, r.is_ordered is true as is_ordered,
+        greatest(0, case when s.failures >= ${breakerFailures} or w.kind in ('telegram', 'slack', 'email') then 1 else ${perDestination}::int end - h.held) as room
+      from waiting w cross join moment left join destinations s on s.id = w.id left join receivers r on r.id = w.receiver_id
       cross join lateral (select count(*) as held from deliveries o where o.status = 'sending' and o.destination_id = w.id) h
-      where w.id is not null and (s.paused_until is null or s.paused_until <= moment.now)
+      where s.paused_until is null or s.paused_until <= moment.now
+    ),
+    -- The chats with waiting messages of bots that may send one, one look at the index each.
+    chats as (
+      select f.id as destination_id, c.receiver_id from free f cross join lateral (
+        select d.receiver_id from deliveries d
+        where d.status = 'pending' and d.kind = 'telegram' and d.destination_id = f.id order by d.receiver_id limit 1
+      ) c where f.kind = 'telegram' and f.room > 0
+      union all
+      select w.destination_id, n.receiver_id from chats w cross join lateral (
+        select d.receiver_id from deliveries d
+        where d.status = 'pending' and d.kind = 'telegram' and d.destination_id = w.destination_id and d.receiver_id > w.receiver_id
+        order by d.receiver_id limit 1
+      ) n
+    ),
+    -- The chats of a bot have its place by chance: a long backlog of one takes no more turns than the few messages of another.
+    next_of_bots as materialized (
+      select distinct on (c.destination_id) c.destination_id, m.id, m.due_at
+      from chats c cross join moment cross join lateral (
+        select d.id, d.due_at from deliveries d
+        where d.status = 'pending' and d.kind = 'telegram' and d.destination_id = c.destination_id and d.receiver_id = c.receiver_id and d.due_at <= moment.now
+        order by d.due_at, d.id limit 1
+      ) m
+      where exists (select from receivers r where r.id = c.receiver_id and r.status = 'enabled')
+        and not exists (select from destinations s where s.id = c.receiver_id and s.paused_until > moment.now)
+      order by c.destination_id, random()
     ),
     looked_at as materialized (
+      select n.id, n.due_at, f.id as destination_id, f.held, f.room, false as is_behind from next_of_bots n join free f on f.id = n.destination_id
+      union all
       select c.id, c.due_at, f.id as destination_id, f.held, f.room, c.is_ordered and exists (
           select from deliveries e
           where e.receiver_id = c.receiver_id and e.subject_id = c.subject_id and e.event_seq < c.event_seq
@@ -112,7 +143,7 @@ async function take(tx: Tx, { limit, leaseSeconds, perDestination, breakerFailur
         where d.status = 'pending' and d.destination_id = f.id and not d.is_parked and d.due_at <= moment.now
           and exists (select from receivers r where r.id = d.receiver_id and r.status = 'enabled')
         order by d.due_at, d.id limit case when f.room > 0 and f.is_ordered then ${LOOKED_AT} else f.room end
-      ) c
+      ) c where f.kind <> 'telegram'
     ),
     parked as (update deliveries set is_parked = true where id in (select id from looked_at where is_behind) returning id),
     ready as (
@@ -133,10 +164,13 @@ async function take(tx: Tx, { limit, leaseSeconds, perDestination, breakerFailur
   return { held: rows.filter(({ id }) => id !== null).map(({ parked: _, ...held }) => held), parked: rows[0]?.parked ?? 0 }
 }
 
+/** Messages of other chats wait for the same bot: with this, they are not read. */
+const OF_BOTS = ({ sql }: Database) => sql`and d.kind = 'telegram'`
+
 /** Takes waiting deliveries of the same receiver, but no questions, the oldest first: those that were not tried yet, and those whose next attempt is due. */
 export async function takeCompanions(
   database: Database,
-  { id, receiverId, destinationId }: Pick<ClaimedDelivery, 'id' | 'receiverId' | 'destinationId'>,
+  { id, receiverId, destinationId, kind }: Pick<ClaimedDelivery, 'id' | 'receiverId' | 'destinationId' | 'kind'>,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<Companion[]> {
   return await database.sql<Companion[]>`
@@ -144,7 +178,7 @@ export async function takeCompanions(
     chosen as materialized (
       select d.id from deliveries d cross join moment
       where d.status = 'pending' and d.destination_id = ${destinationId} and d.receiver_id = ${receiverId} and d.id <> ${id}
-        and d.type <> 'question.asked' and (d.rung = 0 or d.due_at <= moment.now)
+        ${kind === 'telegram' ? OF_BOTS(database) : database.sql``} and d.type <> 'question.asked' and (d.rung = 0 or d.due_at <= moment.now)
       order by d.created_at, d.id limit ${limit} for update of d skip locked
     )
     update deliveries d set status = 'sending', tries = d.tries + 1, lease_expires_at = moment.now + ${leaseSeconds} * interval '1 second'
@@ -239,8 +273,9 @@ export async function endUnsendable(database: Database, limit: number): Promise<
     update deliveries u set status = 'failed', ended_at = muster_now(), ended_reason = e.reason
     from (
       select d.id, case when r.id is null then ${REMOVED} when r.status = 'disabled' then r.disabled_reason else ${UNREACHED} end as reason
-      from deliveries d left join receivers r on r.id = d.receiver_id left join destinations s on s.id = d.destination_id
-      where d.status = 'pending' and (r.id is null or r.status = 'disabled' or (d.give_up_at < (select muster_now()) and s.paused_until > (select muster_now())))
+      from deliveries d left join receivers r on r.id = d.receiver_id
+      where d.status = 'pending' and (r.id is null or r.status = 'disabled' or (d.give_up_at < (select muster_now())
+        and exists (select from destinations s where s.id in (d.destination_id, d.receiver_id) and s.paused_until > (select muster_now()))))
       limit ${limit} for update of d skip locked
     ) e where u.id = e.id`
   return ended.count
