@@ -19,7 +19,7 @@ export function createChannels(
   const channels = new Map<ReceiverKind, Channel>([
     ['webhook', webhook],
     ['callback', webhook],
-    ['telegram', telegramChannel({ ...common, telegramApi: settings.TELEGRAM_API_URL, pages: settings.PUBLIC_URL, pace })],
+    ['telegram', telegramChannel({ ...common, telegramApi: apiRootOf(settings), pages: settings.PUBLIC_URL, pace })],
     ['slack', slackChannel(common)],
   ])
   const { SMTP_URL: url, SMTP_FROM: from } = settings
@@ -33,5 +33,10 @@ export function createChatClient(
   waitSeconds: number,
   pace = createBotPace(),
 ): ChatClient {
-  return telegramChats({ operatorAllow: settings.OUTBOUND_ALLOW, telegramApi: settings.TELEGRAM_API_URL, pages: settings.PUBLIC_URL, waitSeconds, pace })
+  return telegramChats({ operatorAllow: settings.OUTBOUND_ALLOW, telegramApi: apiRootOf(settings), pages: settings.PUBLIC_URL, waitSeconds, pace })
+}
+
+/** The library throws for one that ends with a slash. */
+function apiRootOf({ TELEGRAM_API_URL: url }: Pick<Settings, 'TELEGRAM_API_URL'>): string | undefined {
+  return url?.replace(/\/+$/, '')
 }

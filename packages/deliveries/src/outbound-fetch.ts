@@ -12,12 +12,20 @@ export interface Seen {
   refusal: string | null
 }
 
+type FetchOptions = Pick<OutboundRequest, 'resolve' | 'dial'> & {
+  rules: AddressRules
+  signal: AbortSignal
+  /** A part of the URL that answers and errors are shown without: many servers repeat the URL of what they refuse. */
+  secret?: string
+}
+
 /** `fetch` for the libraries of message services: their requests go by the same address rules as webhooks, and the channel sees what came back. */
-export function outboundFetch(options: Pick<OutboundRequest, 'resolve' | 'dial'> & { rules: AddressRules; signal: AbortSignal }): {
+export function outboundFetch({ secret = '', ...options }: FetchOptions): {
   seen: Seen
   fetch: typeof fetch
 } {
   const seen: Seen = { status: null, retryAfterSeconds: null, response: null, refusal: null }
+  const withoutSecret = (text: string) => (secret === '' ? text : text.replaceAll(secret, '[secret]'))
   const send: typeof fetch = async (input, init = {}) => {
     if (init.body !== undefined && init.body !== null && typeof init.body !== 'string') throw new Error('only bodies of text are sent')
     try {
@@ -34,14 +42,15 @@ export function outboundFetch(options: Pick<OutboundRequest, 'resolve' | 'dial'>
         if (length > ANSWER_BYTES_MAX) break
       }
       answer.destroy()
-      seen.response = Buffer.concat(chunks).toString('utf8')
+      seen.response = withoutSecret(Buffer.concat(chunks).toString('utf8'))
       return new Response(seen.status === 204 ? null : seen.response, {
         status: seen.status,
         headers: { 'content-type': answer.headers['content-type'] ?? 'text/plain' },
       })
     } catch (error) {
-      if (error instanceof OutboundRefused) seen.refusal = error.message
-      throw error
+      if (!(error instanceof OutboundRefused)) throw error
+      seen.refusal = withoutSecret(error.message)
+      throw new OutboundRefused(seen.refusal)
     }
   }
   return { seen, fetch: send }

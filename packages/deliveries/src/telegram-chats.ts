@@ -6,6 +6,7 @@ import type { InlineKeyboardMarkup, Update, UserFromGetMe } from 'grammy/types'
 import { outboundFetch } from './outbound-fetch.ts'
 import type { TelegramOptions } from './telegram.ts'
 import { readButton, sendTelegramMessage } from './telegram-message.ts'
+import { secretOf } from './telegram-token.ts'
 
 type Say = (call: () => Promise<unknown>) => Promise<void>
 type Take = (chat: BotChat, request: ChatRequest) => Promise<ChatReply>
@@ -31,7 +32,7 @@ export function telegramChats(options: ChatOptions): ChatClient {
   return {
     async poll(config, fromId, signal) {
       const { rules, reached } = rulesFor(options, config)
-      const client = { fetch: fetchFor(options, rules, signal), ...(options.telegramApi === undefined ? {} : { apiRoot: options.telegramApi }) }
+      const client = { fetch: fetchFor(options, config.token, rules, signal), ...(options.telegramApi === undefined ? {} : { apiRoot: options.telegramApi }) }
       try {
         const bot = new Bot(config.token, { client })
         const botInfo = known.get(config.key) ?? (await bot.api.getMe())
@@ -69,10 +70,10 @@ function rulesFor({ operatorAllow }: ChatOptions, { chats }: ChatBot): { rules: 
 }
 
 /** Each request has a time of its own. */
-function fetchFor({ resolve, dial, waitSeconds }: ChatOptions, rules: AddressRules, signal: AbortSignal): typeof fetch {
+function fetchFor({ resolve, dial, waitSeconds }: ChatOptions, token: string, rules: AddressRules, signal: AbortSignal): typeof fetch {
   return (input, init) => {
     const timeout = AbortSignal.timeout(waitSeconds * 1_000 + ANSWER_MS_MAX)
-    return outboundFetch({ resolve, dial, rules, signal: AbortSignal.any([signal, timeout]) }).fetch(input, init)
+    return outboundFetch({ resolve, dial, rules, signal: AbortSignal.any([signal, timeout]), secret: secretOf(token) }).fetch(input, init)
   }
 }
 

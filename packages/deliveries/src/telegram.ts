@@ -6,6 +6,7 @@ import { outboundFetch } from './outbound-fetch.ts'
 import { attempt, readMessage } from './send-message.ts'
 import { sendTelegramMessage } from './telegram-message.ts'
 import type { BotPace } from './telegram-pace.ts'
+import { secretOf } from './telegram-token.ts'
 
 /** Telegram knows the bot, and does not let it write to this chat: there is none of this id, or the bot is blocked or was removed from it. */
 const OF_CHAT: ReadonlySet<number> = new Set([400, 403])
@@ -26,8 +27,9 @@ export function telegramChannel({ operatorAllow, resolve, dial, telegramApi, pag
   return {
     async send(delivery, signal) {
       const { receiver } = delivery
-      const { seen, fetch } = outboundFetch({ resolve, dial, signal, rules: allowing({ operator: operatorAllow, project: receiver.outboundAllow }) })
       const token = receiver.secrets[0] ?? ''
+      const rules = allowing({ operator: operatorAllow, project: receiver.outboundAllow })
+      const { seen, fetch } = outboundFetch({ resolve, dial, signal, rules, secret: secretOf(token) })
       const api = new Api(token, { fetch, ...(telegramApi === undefined ? {} : { apiRoot: telegramApi }) })
       api.config.use(pace.of(token, signal))
       const chatId = String(receiver.options.chat_id)

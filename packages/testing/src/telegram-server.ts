@@ -33,6 +33,10 @@ export interface TelegramServer {
   readonly conflicts: number
   /** How many calls were answered with a refusal of `refuseNext`. */
   readonly refused: number
+  /** How many messages were refused because there were too many in a second. */
+  readonly limited: number
+  /** Chats that the bot may not write to: there is none of this id (400), or the bot was blocked (403). */
+  gone: Map<string, 400 | 403>
   /** Answers the next calls of this method with a refusal. */
   refuseNext(method: string, refusal: { error_code: number; description: string; parameters?: object }, times?: number): void
   /** Leaves the next call of this method without an answer, before it has done what it asks for or after. Kept when that call has come. */
@@ -63,8 +67,11 @@ export async function startTelegram(): Promise<TelegramServer> {
   const refusals = new Map<string, object[]>()
   const hangs = new Map<string, { when: 'before' | 'after'; reached: () => void }>()
   let waiting: { update_id: number }[] = []
+  /** When the messages of the last second came. */
+  let taken: number[] = []
   let look: { answer: (code: number, body: object) => void } | undefined
-  let [updateId, messageId, conflicts, refused] = [1_000, 0, 0, 0]
+  const gone = new Map<string, 400 | 403>()
+  let [updateId, messageId, conflicts, refused, limited] = [1_000, 0, 0, 0, 0]
 
   const refuse = (error_code: number, description: string, parameters = {}) => ({ ok: false, error_code, description, parameters })
   const methods: Record<string, (call: Call) => object> = {
@@ -80,7 +87,14 @@ export async function startTelegram(): Promise<TelegramServer> {
       const local = buttons.find(({ url }) => url !== undefined && /localhost|127\.0\.0\.1/.test(url))
       if (local !== undefined) throw refuse(400, `Bad Request: inline keyboard button URL '${local.url}' is invalid: Wrong HTTP URL`)
       const atMs = performance.now()
-      if (sent.filter((each) => each.atMs > atMs - 1_000).length >= 30) throw refuse(429, 'Too Many Requests: retry after 3', { retry_after: 3 })
+      taken = taken.filter((each) => each > atMs - 1_000)
+      if (taken.length >= 30) {
+        limited += 1
+        throw refuse(429, 'Too Many Requests: retry after 3', { retry_after: 3 })
+      }
+      taken.push(atMs)
+      if (gone.get(String(chat_id)) === 400) throw refuse(400, 'Bad Request: chat not found')
+      if (gone.has(String(chat_id))) throw refuse(403, 'Forbidden: bot was blocked by the user')
       messageId += 1
       sent.push({ message_id: messageId, chat_id: String(chat_id), text, ...(parse_mode === undefined ? {} : { parse_mode }), atMs, buttons })
       return { message_id: messageId }
@@ -180,6 +194,10 @@ export async function startTelegram(): Promise<TelegramServer> {
     get refused() {
       return refused
     },
+    get limited() {
+      return limited
+    },
+    gone,
     refuseNext(method, { error_code, description, parameters }, times = 1) {
       const refusal = refuse(error_code, description, parameters)
       refusals.set(method, [...(refusals.get(method) ?? []), ...Array.from({ length: times }, () => refusal)])
