@@ -87,7 +87,36 @@ it.each<[string, Partial<deliveries.DeliveryFilter>]>([
   }
 })
 
-// Last, because its rows would change the plans of the others.
+// The last two, because their rows would change the plans of the others.
+it('a claim of a message of a bot reads what it takes, however many wait for a chat of it that is gone', async () => {
+  const [BOT, GONE, CHAT] = ['00000000-0000-7000-b000-000000000001', '00000000-0000-7000-b000-000000000002', '00000000-0000-7000-b000-000000000003']
+  await harness.admin.begin(async (sql) => {
+    await sql`
+      insert into receivers (project_id, id, kind, destination_id, events)
+      select ${DEFAULT_PROJECT_ID}, id, 'telegram', ${BOT}, '{*}' from unnest(${[GONE, CHAT]}::uuid[]) as id`
+    await sql`
+      insert into deliveries (project_id, id, receiver_id, destination_id, kind, event_seq, type, is_ordered, body, due_at, give_up_at)
+      select ${DEFAULT_PROJECT_ID}, gen_random_uuid(), case when n <= 10000 then ${GONE} else ${CHAT} end::uuid, ${BOT}, 'telegram', n, 'x', false, '{}',
+        now() - interval '2 hours' + n * interval '1 millisecond', now() + interval '1 day'
+      from generate_series(1, 10005) as n`
+    await sql`insert into destinations (project_id, id, failures, paused_until) values (${DEFAULT_PROJECT_ID}, ${GONE}, 9, now() + interval '1 hour')`
+  })
+  await harness.admin`vacuum analyze deliveries`
+  const limits = { limit: 1_000, leaseSeconds: 60, perDestination: 20, breakerFailures: 5 }
+  const claimed = await transaction(harness.deps.dispatchDb, null, (tx) => reading(tx, () => sending.claimDeliveries(tx, limits)))
+  const ofBot = claimed.found?.filter(({ destinationId }) => destinationId === BOT) ?? []
+  expect(ofBot.map(({ receiverId }) => receiverId)).toEqual([CHAT])
+  expect(claimed.scans).toBe(0)
+  expect(claimed.rows - (claimed.found?.length ?? 0) * 20).toBeLessThan(2_000)
+  const [held] = ofBot as [sending.ClaimedDelivery]
+  const companions = await transaction(harness.deps.dispatchDb, null, (tx) =>
+    reading(tx, () => sending.takeCompanions(tx as never, held, { limit: 14, leaseSeconds: 60 })),
+  )
+  expect(companions.found).toHaveLength(4)
+  expect(companions.scans).toBe(0)
+  expect(companions.rows).toBeLessThan(200)
+})
+
 it('a claim reads what it takes, however many wait behind others of their subject', async () => {
   const ORDERED = '00000000-0000-7000-a000-000000000003'
   await harness.admin.begin(async (sql) => {

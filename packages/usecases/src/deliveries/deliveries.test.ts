@@ -708,7 +708,9 @@ describe('a channel for people', () => {
   it('that hangs holds up no channel of another project, and each goes by the addresses that its own project allows', async () => {
     const other = await harness.projectCtx()
     await set({ telegram: { ...TELEGRAM, digest_minutes: 10 } })
-    await updateProject(other, other.actor.projectId, { settings: { outbound_allow: ['127.0.0.1'], telegram: { ...TELEGRAM, digest_minutes: 10 } } })
+    await updateProject(other, other.actor.projectId, {
+      settings: { outbound_allow: ['127.0.0.1'], telegram: { ...TELEGRAM, bot_token: 'another', digest_minutes: 10 } },
+    })
     await happen([{}, {}])
     await happen([{}, {}], other)
     for (const held of await claim()) await sendDelivery(harness.deps, new Map(), held, never)
