@@ -13,7 +13,7 @@ import { startDelivering } from './delivering.ts'
 let harness: Harness
 let telegram: TelegramServer
 let projects: [Ctx, Ctx]
-const workers: { stop(): Promise<void> }[] = []
+const workers: { stop(): Promise<void>; wake?(): void }[] = []
 
 beforeEach(async () => {
   telegram = await startTelegram()
@@ -58,6 +58,7 @@ async function complete(of: Ctx, count: number): Promise<void> {
   }))
   await transaction(of.db, projectId, (tx) => outbox.publish(tx, projectId, events))
   await drainOutbox(harness.deps)
+  for (const { wake } of workers) wake?.()
 }
 
 const until = (assertion: () => unknown) => vi.waitFor(assertion, { timeout: 30_000, interval: 20 })

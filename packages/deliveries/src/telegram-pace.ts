@@ -3,12 +3,15 @@ import type { Transformer } from 'grammy'
 
 /** A bot may send 30 messages a second. Its calls begin at least this far apart. */
 const CALL_MS_MIN = 35
-/** What Telegram asks a bot to wait is slept through if it is at most this long; otherwise it is the answer to a call that is not made. */
+/** What Telegram asks a bot to wait is slept through if it is at most this long; otherwise it is the answer to a message that is not sent. */
 const PAUSE_MS_SLEPT = 1_000
 
 /** The pace of each bot in this process, whatever it sends: messages of all its projects, and replies. */
 export interface BotPace {
-  /** For the calls of a bot. Those that would come within a pause that Telegram has asked for are answered like the one that it refused. */
+  /**
+   * For the calls of a bot. A message that would come within a pause that Telegram has asked for is answered like the one that it refused. The answer to a
+   * button is tried, because the person waits for it and Telegram takes it for some seconds only.
+   */
   of(token: string, signal: AbortSignal): Transformer
   /** Ends when the next call of the bot may begin, in whichever process. */
   rest(token: string): Promise<void>
@@ -38,7 +41,7 @@ export function createBotPace(): BotPace {
     of(token, signal) {
       const bot = botOf(token)
       return async (call, method, payload, callSignal) => {
-        const seconds = await turn(bot, signal)
+        const seconds = await turn(bot, method === 'sendMessage' ? () => bot.pausedUntilMs - performance.now() : () => 0, signal)
         if (seconds > 0) return { ok: false, error_code: 429, description: `Too Many Requests: retry after ${seconds}`, parameters: { retry_after: seconds } }
         const answer = await call(method, payload, callSignal)
         if (!answer.ok && answer.error_code === 429) bot.pausedUntilMs = performance.now() + (answer.parameters?.retry_after ?? 0) * 1_000
@@ -56,13 +59,13 @@ const msToNext = ({ lastMs }: Bot) => lastMs + CALL_MS_MIN - performance.now()
  *
  * @returns seconds for which Telegram has asked the bot to wait; 0: the call may begin
  */
-async function turn(bot: Bot, signal: AbortSignal): Promise<number> {
+async function turn(bot: Bot, msOfPause: () => number, signal: AbortSignal): Promise<number> {
   const before = bot.line
   const { promise, resolve } = Promise.withResolvers<void>()
   bot.line = promise
   try {
     await before
-    const pauseMs = bot.pausedUntilMs - performance.now()
+    const pauseMs = msOfPause()
     if (pauseMs > PAUSE_MS_SLEPT) return Math.ceil(pauseMs / 1_000)
     const waitMs = Math.max(pauseMs, msToNext(bot))
     if (waitMs > 0) await sleep(waitMs, undefined, { signal })

@@ -42,6 +42,8 @@ export function telegramChannel({ operatorAllow, resolve, dial, telegramApi, pag
         } catch (error) {
           if (error instanceof GrammyError) {
             seen.retryAfterSeconds = error.parameters.retry_after ?? null
+            // Also of a message that was not sent, because it would have come within a pause.
+            seen.status = error.error_code
             isOfChat = OF_CHAT.has(error.error_code)
           }
           throw error

@@ -145,7 +145,7 @@ describe('a bot of two projects', () => {
 
   it('that Telegram asks to wait sends nothing to either until then', async () => {
     await complete(ann, 1)
-    expect(await send(() => answered(429, { retryAfterSeconds: 60 }))).toEqual([ann.actor.projectId])
+    expect(await send(() => answered(429, { outcome: 'limited', retryAfterSeconds: 60 }))).toEqual([ann.actor.projectId])
     await complete(ann, 1)
     await complete(bob, 1)
     await advanceClock(harness.admin, '50 seconds')
