@@ -108,5 +108,6 @@ describe('a bot of two projects', () => {
     for (const { atMs } of telegram.sent) expect(atMs - startedMs).toBeGreaterThan(1_500)
     // Nothing was asked meanwhile: all that was refused is the first.
     expect([telegram.refused, telegram.limited]).toEqual([1, 0])
+    await until(async () => expect(await harness.admin`select distinct status, rung from deliveries`).toEqual([{ status: 'delivered', rung: 1 }]))
   })
 })
