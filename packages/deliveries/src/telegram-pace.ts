@@ -35,8 +35,8 @@ export function createBotPace(): BotPace {
   }
   return {
     async rest(token) {
-      const waitMs = msToNext(botOf(token))
-      if (waitMs > 0) await sleep(waitMs)
+      const bot = botOf(token)
+      for (let waitMs = msToNext(bot); waitMs > 0; waitMs = msToNext(bot)) await sleep(Math.ceil(waitMs))
     },
     of(token, signal) {
       const bot = botOf(token)
@@ -55,7 +55,7 @@ const msToNext = ({ lastMs }: Bot) => lastMs + CALL_MS_MIN - performance.now()
 
 /**
  * Waits until a call of the bot may begin. The calls stand in line, and the time of each counts from when the one before it really began: timers that are
- * late make none follow another faster.
+ * late make none follow another faster, and one that is early is set again.
  *
  * @returns seconds for which Telegram has asked the bot to wait; 0: the call may begin
  */
@@ -65,10 +65,13 @@ async function turn(bot: Bot, msOfPause: () => number, signal: AbortSignal): Pro
   bot.line = promise
   try {
     await before
-    const pauseMs = msOfPause()
-    if (pauseMs > PAUSE_MS_SLEPT) return Math.ceil(pauseMs / 1_000)
-    const waitMs = Math.max(pauseMs, msToNext(bot))
-    if (waitMs > 0) await sleep(waitMs, undefined, { signal })
+    for (;;) {
+      const pauseMs = msOfPause()
+      if (pauseMs > PAUSE_MS_SLEPT) return Math.ceil(pauseMs / 1_000)
+      const waitMs = Math.max(pauseMs, msToNext(bot))
+      if (waitMs <= 0) break
+      await sleep(Math.ceil(waitMs), undefined, { signal })
+    }
     signal.throwIfAborted()
     bot.lastMs = performance.now()
     return 0
