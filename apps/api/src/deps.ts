@@ -1,5 +1,16 @@
 import { openArchive } from '@muster/archive'
-import { connectPools, isDatabaseUnavailable, isMissingQueue, missingFromDatabase, unavailable, whenUsable } from '@muster/db'
+import {
+  connect,
+  connectPools,
+  createReplica,
+  type Database,
+  isDatabaseUnavailable,
+  isMissingQueue,
+  missingFromDatabase,
+  type Replica,
+  unavailable,
+  whenUsable,
+} from '@muster/db'
 import { DEFAULT_PROJECT_ID, databaseUrls } from '@muster/domain'
 import { type Boss, createBoss, createJudgeJobs, createNotifier, createRunJobs, findMissingQueues, type ProcessContext } from '@muster/jobs'
 import { describeRunners, findLocalCaller, missingForJudge } from '@muster/runners'
@@ -40,6 +51,7 @@ export interface RunningDeps extends ApiDeps {
 export function createDeps({ settings, environment, log, stopping, tracing }: Omit<ProcessContext, 'log' | 'started'> & { log: Log }): RunningDeps {
   const urls = databaseUrls(settings)
   const { db, dispatchDb } = connectPools(urls, 'muster-api', { db: settings.API_POOL_SIZE, dispatchDb: DISPATCH_POOL_SIZE })
+  const replica = settings.DATABASE_READ_URL === undefined ? undefined : openReplica(db, settings.DATABASE_READ_URL, settings.API_POOL_SIZE, log)
   const boss = createBoss(dispatchDb, {
     supervise: false,
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),
@@ -48,6 +60,7 @@ export function createDeps({ settings, environment, log, stopping, tracing }: Om
   const deps: Deps = {
     db,
     dispatchDb,
+    ...(replica && { replica }),
     runJobs: createRunJobs(),
     judgeJobs: createJudgeJobs(boss),
     notifier: createNotifier(dispatchDb, (error) => log.debug({ err: error }, 'a notification was lost; its receivers poll')),
@@ -95,7 +108,13 @@ export function createDeps({ settings, environment, log, stopping, tracing }: Om
     stopping,
     whenUsable: (work) => whenUsable(urls.directUrl, { signal: stopping, log, pooledUrl: urls.pooledUrl }, work),
     async close() {
-      await Promise.all([db.close(), dispatchDb.close()])
+      await Promise.all([db.close(), dispatchDb.close(), replica?.close()])
     },
   }
+}
+
+/** A pooler may be before the standbys, so each transaction sets its role and limits. */
+function openReplica(db: Database, url: string, connectionsMax: number, log: Log): Replica {
+  const standby = connect(url, { role: 'muster_app', connectionsMax, applicationName: 'muster-api-read', isPooled: true, isStandby: true })
+  return createReplica(db, standby, (problem, error) => log.warn({ err: error }, `reads go to the primary: ${problem}`))
 }

@@ -89,10 +89,16 @@ export function createReadiness(deps: Deps & { stopping: AbortSignal }, question
   }
 }
 
+/** Lists, searches and statistics go to the primary then, which serves them as well. */
+function replicaProblem({ replica }: Deps): string | null {
+  const problem = replica?.problem ?? null
+  return problem === null ? null : `The database of DATABASE_READ_URL is not used, and the primary answers in its place: ${problem}`
+}
+
 async function lookAt(deps: Deps, questions: ReadinessQuestions, look: Look): Promise<void> {
   const { parts } = look
   const missing = await questions.findMissingMigrations()
-  parts.database = OK
+  parts.database = degradedBy(replicaProblem(deps))
   parts.migrations = missing === null ? OK : failed(missing)
   if (missing !== null) return
   look.current = 'writes'

@@ -21,6 +21,8 @@ export interface ConnectOptions {
   idleSecondsMax?: number
   /** The address is that of a pooler, behind which each transaction may have another session of PostgreSQL. Such a pool cannot listen and cannot hold locks. */
   isPooled?: boolean
+  /** The address is that of hot standbys: of several hosts, one is taken that is a standby. */
+  isStandby?: boolean
 }
 
 /** A pool of connections of one role. */
@@ -85,6 +87,7 @@ export function connect(url: string, options: ConnectOptions): Database {
     ...(options.role === 'muster_dispatch' ? DISPATCH_PLANS : {}),
   }
   const settings = {
+    ...(options.isStandby === true ? { target_session_attrs: 'standby' as const } : {}),
     max: options.connectionsMax,
     // A pooler may give each transaction a session in which a statement was not prepared.
     prepare: parseDatabaseAddress(url).prepare ?? !isPooled,

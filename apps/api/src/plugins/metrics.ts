@@ -15,7 +15,7 @@ class ApiRegistry extends Registry {
 }
 
 /** What Prometheus reads from `/metrics` of this process. */
-export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters' | 'dispatchDb' | 'readiness' | 'isUnavailable' | 'log'>): {
+export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters' | 'dispatchDb' | 'replica' | 'readiness' | 'isUnavailable' | 'log'>): {
   registry: Registry
   observe: (labels: Record<'method' | 'route' | 'status', string>, seconds: number) => void
 } {
@@ -35,6 +35,19 @@ export function createMetrics(deps: Pick<ApiDeps, 'feed' | 'endWaiters' | 'dispa
       this.set(deps.feed.size() + deps.endWaiters.size())
     },
   })
+  const { replica } = deps
+  if (replica !== undefined) {
+    new Counter({
+      name: 'muster_replica_reads_total',
+      help: 'Reads that may go to DATABASE_READ_URL: answered by the standby, or by the primary because it was behind or failed.',
+      labelNames: ['outcome'] as const,
+      registers: [registry],
+      collect() {
+        this.reset()
+        for (const [outcome, count] of Object.entries(replica.counts)) this.inc({ outcome }, count)
+      },
+    })
+  }
   addPartitionMetrics(registry, deps)
   addVitals(registry, deps)
   return { registry, observe: (labels, seconds) => durations.observe(labels, seconds) }

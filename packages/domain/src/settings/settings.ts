@@ -153,6 +153,11 @@ export const settingsSchema = z.object({
     .describe(
       'The same database and login, at PostgreSQL itself. Needed if DATABASE_URL is the address of a connection pooler such as PgBouncer, because notifications, locks of sessions and the queue need a session of their own.',
     ),
+  DATABASE_READ_URL: databaseAddress
+    .optional()
+    .describe(
+      'Hot standbys of DATABASE_URL, or a pooler before them, with the same database and login. The API sends lists, searches and statistics there, which have all that was acknowledged before. See docs/databases.md.',
+    ),
   MIGRATE_DATABASE_URL: databaseAddress
     .optional()
     .describe(
@@ -401,6 +406,9 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     }
     if (settings.DATABASE_DIRECT_URL !== undefined && settings.DATABASE_URL === undefined) {
       problems.push('DATABASE_DIRECT_URL: is of use only beside DATABASE_URL, the address of a pooler')
+    }
+    if (settings.DATABASE_READ_URL !== undefined && settings.DATABASE_URL === undefined) {
+      problems.push('DATABASE_READ_URL: is of use only beside DATABASE_URL, the address of the primary')
     }
     if (settings.SMTP_URL !== undefined && settings.SMTP_FROM === undefined) problems.push('SMTP_FROM: is needed for SMTP_URL: the sender of e-mail')
     problems.push(...searchProblems(settings), ...sandboxProblems(settings))

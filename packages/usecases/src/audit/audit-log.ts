@@ -1,6 +1,6 @@
 import { auditLog } from '@muster/db'
 import { type AuditDoor, type AuditEntry, requireScope } from '@muster/domain'
-import { type Ctx, inProject, reading } from '../core/ctx.ts'
+import { type Ctx, inProject, readingMany } from '../core/ctx.ts'
 import { cursorInvalid, type Page, page } from '../core/page.ts'
 
 export interface AuditQuery {
@@ -18,7 +18,7 @@ export async function listAuditEntries(ctx: Ctx, query: AuditQuery & { limit: nu
   const { limit, cursor, ...filter } = query
   if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw cursorInvalid()
   const beyond = cursor === undefined ? undefined : Number(cursor)
-  const items = await reading(ctx, (tx) => auditLog.listAuditEntries(tx, ctx.actor.projectId, filter, { beyond, order: 'newest_first', limit: limit + 1 }))
+  const items = await readingMany(ctx, (tx) => auditLog.listAuditEntries(tx, ctx.actor.projectId, filter, { beyond, order: 'newest_first', limit: limit + 1 }))
   return page(items, limit, (last) => String(last.seq))
 }
 
@@ -34,7 +34,9 @@ export async function* exportAuditEntries(ctx: Ctx, filter: AuditQuery): AsyncGe
   requireScope(ctx.actor, 'admin')
   let beyond: number | undefined
   for (;;) {
-    const items = await reading(ctx, (tx) => auditLog.listAuditEntries(tx, ctx.actor.projectId, filter, { beyond, order: 'oldest_first', limit: EXPORT_PAGE }))
+    const items = await readingMany(ctx, (tx) =>
+      auditLog.listAuditEntries(tx, ctx.actor.projectId, filter, { beyond, order: 'oldest_first', limit: EXPORT_PAGE }),
+    )
     if (items.length > 0) yield items
     if (items.length < EXPORT_PAGE) return
     beyond = items.at(-1)?.seq

@@ -1,4 +1,4 @@
-import { auditLog, type Database, idempotency, type NewAuditEntry, storedBytes, type Tx, transaction } from '@muster/db'
+import { auditLog, type Database, idempotency, type NewAuditEntry, type Replica, storedBytes, type Tx, transaction } from '@muster/db'
 import { type Actor, type Archive, DomainError, idsOfResult, type Origin, runOf, type Settings, type Tracing } from '@muster/domain'
 import type { JudgeJobs, Notifier, RunJobs } from '@muster/jobs'
 import type { WriteWatch } from './write-watch.ts'
@@ -9,6 +9,8 @@ export interface Deps {
   db: Database
   /** Sees the tables of dispatching across projects. */
   dispatchDb: Database
+  /** A hot standby for lists, searches and statistics; absent where there is none. */
+  replica?: Replica
   runJobs: RunJobs
   judgeJobs: JudgeJobs
   notifier: Notifier
@@ -73,6 +75,14 @@ export class Replay extends Error {
 /** A read in the actor's project. */
 export function reading<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
   return transaction(ctx.db, ctx.actor.projectId, work)
+}
+
+/**
+ * A list, a search or statistics in the actor's project, at a standby where there is one. It has everything that was acknowledged before. Not for reads that
+ * decide about a write, nor for work with effects: it may run twice.
+ */
+export function readingMany<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return ctx.replica === undefined ? reading(ctx, work) : ctx.replica.read(ctx.actor.projectId, work)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Delivery, type DeliveryFilter, type DeliverySummary, deliveries, type Receiver, receivers } from '@muster/db'
 import { DomainError, requireFound } from '@muster/domain'
-import { type Ctx, inProject, reading } from '../core/ctx.ts'
+import { type Ctx, inProject, reading, readingMany } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 import { requireWebhooks } from './change-webhooks.ts'
 
@@ -14,7 +14,7 @@ export async function listDeliveries(ctx: Ctx, webhookId: WebhookId, { cursor, .
   requireWebhooks(ctx)
   const beforeId = idInCursor(cursor)
   const { projectId } = ctx.actor
-  const items = await reading(ctx, async (tx) => {
+  const items = await readingMany(ctx, async (tx) => {
     if (webhookId !== null) requireFound(await receivers.findWebhook(tx, projectId, webhookId), 'webhook')
     const receiverId = webhookId ?? filter.receiverId
     return await deliveries.listDeliveries(tx, projectId, { ...filter, receiverId, beforeId, limit: filter.limit + 1 })

@@ -1,6 +1,6 @@
 import { clock, type Delivery, deliveries, type Receiver, receivers } from '@muster/db'
 import { requireFound } from '@muster/domain'
-import { type Ctx, inProject, reading } from '../core/ctx.ts'
+import { type Ctx, inProject, reading, readingMany } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 import { requireWebhooks } from './change-webhooks.ts'
 import { requireEnabled } from './delivery-log.ts'
@@ -9,7 +9,7 @@ import { requireEnabled } from './delivery-log.ts'
 export async function listWebhooks(ctx: Ctx, query: { limit: number; cursor?: string | undefined }): Promise<Page<Receiver>> {
   requireWebhooks(ctx)
   const beforeId = idInCursor(query.cursor)
-  const items = await reading(ctx, (tx) => receivers.listWebhooks(tx, ctx.actor.projectId, beforeId, query.limit + 1))
+  const items = await readingMany(ctx, (tx) => receivers.listWebhooks(tx, ctx.actor.projectId, beforeId, query.limit + 1))
   return page(items, query.limit, (last) => last.id)
 }
 

@@ -1,6 +1,6 @@
 import { type AgreementCase, type AgreementGroup, agreement, clock, type EvaluationGrouping, type EvaluationStats, evaluationStats, type Tx } from '@muster/db'
 import { type Agreement, cohensKappa, DomainError, requireScope } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
+import { type Ctx, readingMany } from '../core/ctx.ts'
 
 const DAY_MS = 86_400_000
 const DAYS_DEFAULT = 30
@@ -29,7 +29,7 @@ export interface StatsQuery extends StatsWindow {
  */
 export async function getEvaluationStats(ctx: Ctx, query: StatsQuery): Promise<EvaluationStats & { from: Date; to: Date }> {
   requireScope(ctx.actor, 'evaluations:read')
-  return await reading(ctx, async (tx) => {
+  return await readingMany(ctx, async (tx) => {
     const { from, to } = await windowOf(tx, query)
     return { from, to, ...(await evaluationStats.readStats(tx, ctx.actor.projectId, query.by, from, to, STATS_BOUNDS)) }
   })
@@ -58,7 +58,7 @@ export interface AgreementStats {
  */
 export async function getAgreementStats(ctx: Ctx, query: StatsWindow): Promise<AgreementStats> {
   requireScope(ctx.actor, 'evaluations:read')
-  return await reading(ctx, async (tx) => {
+  return await readingMany(ctx, async (tx) => {
     const { from, to } = await windowOf(tx, query)
     const { groups, cases, isCut } = await agreement.readAgreement(tx, ctx.actor.projectId, from, to, AGREEMENT_BOUNDS)
     const of = (wanted: AgreementGroup['part']) => groups.filter(({ part }) => part === wanted).map(rated)

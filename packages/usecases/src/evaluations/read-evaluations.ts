@@ -1,6 +1,6 @@
 import { type EvaluatedOutput, type EvaluationSummary, evaluationReads, type StoredEvaluation, subtasks, type Tx, tasks } from '@muster/db'
 import { DomainError, notFound, requireFound, requireScope } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
+import { type Ctx, reading, readingMany } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
@@ -21,7 +21,7 @@ export async function listEvaluations(ctx: Ctx, query: EvaluationQuery): Promise
   requireScope(ctx.actor, 'evaluations:read')
   const { taskId, subtaskId, limit } = query
   const beforeId = idInCursor(query.cursor)
-  const items = await reading(ctx, (tx) => evaluationReads.listEvaluations(tx, ctx.actor.projectId, { taskId, subtaskId, beforeId, limit: limit + 1 }))
+  const items = await readingMany(ctx, (tx) => evaluationReads.listEvaluations(tx, ctx.actor.projectId, { taskId, subtaskId, beforeId, limit: limit + 1 }))
   return page(items, limit, (last) => last.id)
 }
 

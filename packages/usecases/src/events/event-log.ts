@@ -1,6 +1,6 @@
 import { events, outbox, transaction } from '@muster/db'
 import { DomainError, type LoggedEvent, notFound, ownSubjectId, requireScope } from '@muster/domain'
-import { type Ctx, type Deps, reading } from '../core/ctx.ts'
+import { type Ctx, type Deps, reading, readingMany } from '../core/ctx.ts'
 
 export interface EventQuery {
   afterSeq: number
@@ -22,7 +22,7 @@ export async function readEvents(ctx: Ctx, query: EventQuery): Promise<LoggedEve
   const { projectId } = ctx.actor
   const reach = await reachOf(ctx, query.afterSeq)
   const subjectIds = subjectId === undefined ? undefined : [subjectId]
-  const found = await readParts(query, reach, (part) => reading(ctx, (tx) => events.readEvents(tx, { ...part, projectId, types: query.types, subjectIds })))
+  const found = await readParts(query, reach, (part) => readingMany(ctx, (tx) => events.readEvents(tx, { ...part, projectId, types: query.types, subjectIds })))
   // Afterwards, so that what was dropped meanwhile counts as well.
   const pruned = query.afterSeq === 0 ? 0 : await reading(ctx, (tx) => events.prunedThrough(tx, projectId))
   if (query.afterSeq < pruned) {

@@ -1,6 +1,6 @@
 import { type TsgSummary, tsgs, tsgUses } from '@muster/db'
 import { notFound, requireScope, type Tsg, type TsgSeverity, type TsgUsage } from '@muster/domain'
-import { type Ctx, inProject, reading } from '../core/ctx.ts'
+import { type Ctx, inProject, reading, readingMany } from '../core/ctx.ts'
 import { cursorInvalid, type Page, page } from '../core/page.ts'
 
 export const ALL_TSG_USES = ['surfaced', 'read', 'resolved', 'unresolved'] as const
@@ -43,7 +43,7 @@ export interface TsgQuery {
 export async function listTsgs(ctx: Ctx, query: TsgQuery): Promise<Page<TsgSummary>> {
   requireScope(ctx.actor, 'tsgs:read')
   const before = query.cursor === undefined ? undefined : readCursor(query.cursor)
-  const items = await reading(ctx, (tx) => tsgs.listTsgs(tx, ctx.actor.projectId, { ...query, before, limit: query.limit + 1 }))
+  const items = await readingMany(ctx, (tx) => tsgs.listTsgs(tx, ctx.actor.projectId, { ...query, before, limit: query.limit + 1 }))
   return page(items, query.limit, (last) => `${last.createdAt.getTime()}-${last.tsgId}`)
 }
 

@@ -12,7 +12,7 @@ import {
   requireFound,
   requireScope,
 } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
+import { type Ctx, reading, readingMany } from '../core/ctx.ts'
 
 export interface MemoryQuery {
   /** Words, as in a search engine; a sentence will do. */
@@ -31,7 +31,7 @@ export async function searchMemory(ctx: Ctx, { q, kind, agentId, limit }: Memory
   requireScope(actor, 'memory:read')
   const ownAgent = actor.lineage === null ? actor.agentId : null
   const filter = { ...readMemoryQuestion(q), kind: kind ?? null, agentId: ownAgent ?? agentId ?? null, limit }
-  return await reading(ctx, async (tx) => {
+  return await readingMany(ctx, async (tx) => {
     const found = await memory.searchMemory(tx, filter)
     const idsOf = (wanted: MemoryKind) => found.filter((each) => each.kind === wanted).map(({ id }) => id)
     const [foundFacts, episodes] = await Promise.all([

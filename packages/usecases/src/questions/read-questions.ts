@@ -1,6 +1,6 @@
 import { type Question, questions } from '@muster/db'
 import { type QuestionStatus, requireFound, requireScope } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
+import { type Ctx, reading, readingMany } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 import { requireOwnQuestion } from './locked-question.ts'
 
@@ -26,7 +26,7 @@ export interface QuestionQuery {
 export async function listQuestions(ctx: Ctx, query: QuestionQuery): Promise<Page<Question>> {
   requireScope(ctx.actor, 'tasks:read')
   const beforeId = idInCursor(query.cursor)
-  const items = await reading(ctx, (tx) =>
+  const items = await readingMany(ctx, (tx) =>
     questions.listQuestions(tx, ctx.actor.projectId, {
       status: query.status,
       sessionId: query.session,

@@ -1,6 +1,6 @@
 import { scheduleSlots, schedules } from '@muster/db'
 import { nextFiring, notFound, requireFound, requireScope, SCHEDULE_STATES, type Schedule, type ScheduleRun, type ScheduleState } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
+import { type Ctx, reading, readingMany } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
@@ -54,7 +54,7 @@ export async function listSchedules(ctx: Ctx, query: ScheduleQuery): Promise<Pag
   const beforeId = idInCursor(query.cursor)
   const states = query.active === undefined ? undefined : query.active ? (['active'] as const) : INACTIVE
   const agentId = ctx.actor.agentId ?? query.agentId
-  const items = await reading(ctx, (tx) => schedules.listSchedules(tx, ctx.actor.projectId, { states, agentId, beforeId, limit: query.limit + 1 }))
+  const items = await readingMany(ctx, (tx) => schedules.listSchedules(tx, ctx.actor.projectId, { states, agentId, beforeId, limit: query.limit + 1 }))
   return page(items, query.limit, (last) => last.id)
 }
 
@@ -66,7 +66,7 @@ export async function listSchedules(ctx: Ctx, query: ScheduleQuery): Promise<Pag
 export async function listScheduleRuns(ctx: Ctx, id: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<ScheduleRun>> {
   requireScope(ctx.actor, 'schedules:read')
   const beforeId = idInCursor(query.cursor)
-  const items = await reading(ctx, async (tx) => {
+  const items = await readingMany(ctx, async (tx) => {
     if ((await schedules.findSchedule(tx, id)) === null) throw notFound('schedule')
     return await scheduleSlots.listRuns(tx, ctx.actor.projectId, id, { beforeId, limit: query.limit + 1 })
   })

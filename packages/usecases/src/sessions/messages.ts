@@ -16,7 +16,7 @@ import {
   requireScope,
   type SessionMessage,
 } from '@muster/domain'
-import { type Ctx, inProject, reading } from '../core/ctx.ts'
+import { type Ctx, inProject, reading, readingMany } from '../core/ctx.ts'
 import { idInCursor, type Page, page } from '../core/page.ts'
 import { evaluateOutput, evaluationEvent, judgeFor, requestJudgement } from '../evaluations/evaluate-output.ts'
 import { surfaceTsgs } from '../guides/surface-tsgs.ts'
@@ -108,7 +108,7 @@ export async function listMessages(ctx: Ctx, sessionId: string, query: { limit: 
   requireScope(ctx.actor, 'sessions:write')
   requireOwnSession(ctx.actor, sessionId)
   const beforeId = idInCursor(query.cursor)
-  const items = await reading(ctx, (tx) => sessionMessages.listMessages(tx, ctx.actor.projectId, sessionId, { beforeId, limit: query.limit + 1 }))
+  const items = await readingMany(ctx, (tx) => sessionMessages.listMessages(tx, ctx.actor.projectId, sessionId, { beforeId, limit: query.limit + 1 }))
   return page(items, query.limit, (last) => last.id)
 }
 

@@ -12,7 +12,7 @@ import {
   unstorableReason,
 } from '@muster/domain'
 import { BatchExecutor } from '../core/batch-executor.ts'
-import { type Ctx, reading } from '../core/ctx.ts'
+import { type Ctx, reading, readingMany } from '../core/ctx.ts'
 import { cursorInvalid, idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
@@ -106,7 +106,7 @@ export const SHOWN_POINTS_MAX = 2_000
 export async function listSubtasks(ctx: Ctx, query: SubtaskQuery): Promise<Page<ListedSubtask>> {
   requireScope(ctx.actor, 'subtasks:read')
   const beforeId = idInCursor(query.cursor)
-  const items = await reading(ctx, async (tx) => {
+  const items = await readingMany(ctx, async (tx) => {
     const found = await subtasks.listSubtasks(tx, ctx.actor.projectId, {
       status: query.status,
       parentSessionId: query.session,
@@ -174,7 +174,7 @@ async function listOfSubtask<T extends { seq: number }>(
   requireScope(ctx.actor, 'subtasks:read')
   requireOwnSubtask(ctx.actor, subtaskId)
   const afterSeq = numberInCursor(query.cursor) ?? 0
-  const items = await reading(ctx, async (tx) => {
+  const items = await readingMany(ctx, async (tx) => {
     const end = await subtasks.findEnd(tx, subtaskId)
     if (end === null) throw notFound('subtask')
     return await read(tx, afterSeq, query.limit + 1, { id: subtaskId, ...end })

@@ -12,7 +12,7 @@ import {
   type Task,
   type TaskStatus,
 } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
+import { type Ctx, reading, readingMany } from '../core/ctx.ts'
 import { idInCursor, numberInCursor, type Page, page } from '../core/page.ts'
 
 /** @throws DomainError `not_found` */
@@ -42,7 +42,7 @@ export async function listTasks(ctx: Ctx, query: TaskQuery): Promise<Page<TaskSu
   const { lineage } = ctx.actor
   const beforeId = idInCursor(query.cursor)
   if (lineage !== null && query.subagentSession !== undefined && query.subagentSession !== lineage.sessionId) return { items: [], nextCursor: null }
-  const items = await reading(ctx, (tx) =>
+  const items = await readingMany(ctx, (tx) =>
     tasks.listTasks(tx, ctx.actor.projectId, {
       status: query.status,
       parentSessionId: query.parentSession,
@@ -68,7 +68,7 @@ export interface TaskStats {
 export async function getTaskStats(ctx: Ctx): Promise<TaskStats> {
   requireScope(ctx.actor, 'tasks:read')
   requireController(ctx.actor)
-  const counts = await reading(ctx, (tx) => tasks.countTasks(tx, ctx.actor.projectId))
+  const counts = await readingMany(ctx, (tx) => tasks.countTasks(tx, ctx.actor.projectId))
   const byStatus = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0])) as Record<TaskStatus, number>
   for (const { status, count } of counts) byStatus[status] = count
   const sum = (statuses: readonly TaskStatus[]) => statuses.reduce((total, status) => total + byStatus[status], 0)
@@ -84,7 +84,7 @@ interface PageQuery {
 export async function listTaskRevisions(ctx: Ctx, id: string, query: PageQuery): Promise<Page<TaskRevision>> {
   requireScope(ctx.actor, 'tasks:read')
   const before = numberInCursor(query.cursor)
-  const items = await reading(ctx, async (tx) => {
+  const items = await readingMany(ctx, async (tx) => {
     await findOwn(ctx, tx, id)
     return await taskRevisions.listRevisions(tx, id, before, query.limit + 1)
   })
@@ -95,7 +95,7 @@ export async function listTaskRevisions(ctx: Ctx, id: string, query: PageQuery):
 export async function listTaskCheckIns(ctx: Ctx, id: string, query: PageQuery): Promise<Page<checkIns.TaskCheckIn>> {
   requireScope(ctx.actor, 'tasks:read')
   const before = idInCursor(query.cursor)
-  const items = await reading(ctx, async (tx) => {
+  const items = await readingMany(ctx, async (tx) => {
     await findOwn(ctx, tx, id)
     return await checkIns.listTaskCheckIns(tx, ctx.actor.projectId, id, before, query.limit + 1)
   })
@@ -106,7 +106,7 @@ export async function listTaskCheckIns(ctx: Ctx, id: string, query: PageQuery): 
 export async function listTaskChecks(ctx: Ctx, id: string, query: PageQuery): Promise<Page<CheckRun>> {
   requireScope(ctx.actor, 'tasks:read')
   const before = idInCursor(query.cursor)
-  const items = await reading(ctx, async (tx) => {
+  const items = await readingMany(ctx, async (tx) => {
     await findOwn(ctx, tx, id)
     return await checkRuns.listCheckRuns(tx, ctx.actor.projectId, id, before, query.limit + 1)
   })
@@ -117,7 +117,7 @@ export async function listTaskChecks(ctx: Ctx, id: string, query: PageQuery): Pr
 export async function listTaskUpdates(ctx: Ctx, id: string, query: PageQuery): Promise<Page<Update>> {
   requireScope(ctx.actor, 'tasks:read')
   const after = numberInCursor(query.cursor) ?? 0
-  const items = await reading(ctx, async (tx) => {
+  const items = await readingMany(ctx, async (tx) => {
     await findOwn(ctx, tx, id)
     return await taskUpdates.listTaskUpdates(tx, ctx.actor.projectId, id, after, query.limit + 1)
   })

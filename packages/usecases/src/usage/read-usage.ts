@@ -1,6 +1,6 @@
 import { clock, storedBytes, type Tx, usage } from '@muster/db'
 import { DomainError, requireController, requireScope, sumUsage, type UsageGroup, type UsageGrouping, type UsageTotals } from '@muster/domain'
-import { type Ctx, reading } from '../core/ctx.ts'
+import { type Ctx, readingMany } from '../core/ctx.ts'
 import { storedBytesLimits } from './quotas.ts'
 
 const DAY_MS = 86_400_000
@@ -46,7 +46,7 @@ export interface StoredReport {
 export async function getUsage(ctx: Ctx, query: UsageQuery): Promise<UsageReport> {
   requireScope(ctx.actor, 'subtasks:read')
   requireController(ctx.actor)
-  return await reading(ctx, async (tx) => {
+  return await readingMany(ctx, async (tx) => {
     // Times are rounded to milliseconds: a recent one may be slightly in the future.
     const until = query.until ?? new Date((await clock.readClock(tx)).getTime() + 2)
     const since = query.since ?? new Date(until.getTime() - DAYS_DEFAULT * DAY_MS)
