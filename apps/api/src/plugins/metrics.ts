@@ -95,7 +95,7 @@ function addVitals(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb' | 'readi
     registers: [registry],
     async collect() {
       const { parts } = await deps.readiness()
-      for (const [part, { status }] of Object.entries(parts)) this.set({ part }, status === 'ok' ? 1 : 0)
+      for (const [part, { status }] of Object.entries(parts)) this.set({ part }, status === 'ok' || isWithoutStandby(part, status) ? 1 : 0)
     },
   })
   // All gauges of one scrape share a reading.
@@ -158,6 +158,11 @@ function addVitals(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb' | 'readi
   new Gauge(byKind('muster_stored_files_bytes', 'What these take up.', ({ kept }) => kept.bytes))
   new Counter(byKind('muster_swept_files_total', 'Those that were removed because nothing needed them any more.', ({ swept }) => swept.files))
   new Counter(byKind('muster_swept_files_bytes_total', 'What those took up.', ({ swept }) => swept.bytes))
+}
+
+/** Alerts take a database that is not ok for an outage. What a missing standby does shows in `muster_replica_reads_total`. */
+function isWithoutStandby(part: string, status: string): boolean {
+  return part === 'database' && status === 'degraded'
 }
 
 /** Measures every request under its route, never under its path, which would make a series of each id. */
