@@ -39,7 +39,7 @@ const ALONE = [
 
 /** What is published, installed into empty projects. `.ci/run` leaves these projects out where its list of their files has not changed. */
 const PACKED = ['client-packages', 'agent-sdks'].map((name) => `tests/${name}.test.ts`)
-const DATABASES = ['own-database', 'backup', 'failover', 'pooler', 'upgrade'].map((name) => `tests/${name}.test.ts`)
+const DATABASES = ['own-database', 'backup', 'failover', 'pooler', 'replica', 'upgrade'].map((name) => `tests/${name}.test.ts`)
 const POSTGRES_FILES = 'packages/local-postgres/**/*.test.ts'
 
 /** Tests of the parts, on a real PostgreSQL. They wait for it as much as they compute: one for each of two cores, where the default leaves one core out. */

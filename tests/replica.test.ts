@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import type { LocalPostgres } from '@muster/local-postgres'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { EventStream } from './harness/event-stream.ts'
 import { startOwnPostgres } from './harness/own-postgres.ts'
 import { type Standby, startStandby } from './harness/standby.ts'
 import { type System, startSystem } from './harness/system.ts'
@@ -8,12 +10,13 @@ import { until } from './harness/until.ts'
 let primary: LocalPostgres
 let standby: Standby
 let system: System
+let readUrl: string
 
 beforeEach(async () => {
   const own = await startOwnPostgres()
   primary = own.server
   standby = await startStandby(primary)
-  const readUrl = own.database.appUrl.replace(`:${new URL(primary.adminUrl).port}/`, `:${standby.server.port}/`)
+  readUrl = own.database.appUrl.replace(`:${new URL(primary.adminUrl).port}/`, `:${standby.server.port}/`)
   const database = {
     ...own.database,
     async drop() {
@@ -21,7 +24,7 @@ beforeEach(async () => {
       await own.database.drop()
     },
   }
-  system = await startSystem({ database, workers: 0, env: { DATABASE_READ_URL: readUrl } })
+  system = await startSystem({ database, workers: 0, env: { DATABASE_READ_URL: readUrl, SECRETS_KEYS: `one:${randomBytes(32).toString('base64')}` } })
 })
 afterEach(() => system.close())
 
@@ -53,19 +56,31 @@ it('lists, events, search and statistics are answered by the standby, and a list
     return ((await countsOf()).standby ?? 0) > 0
   })
   const [id] = await listed()
-  for (const path of [
-    ...['/tasks', '/stats', '/schedules', '/questions', '/evaluations', '/evaluations/stats', '/audit', '/usage', '/tsgs', '/agents'],
-    ...['/events', '/sessions/s/messages', `/subtasks/${id}/steps`, `/subtasks/${id}/updates`],
-  ]) {
-    await until(`${path} is answered by the standby`, async () => {
-      const before = await countsOf()
-      const { status } = await system.client.call('GET', path)
-      expect([path, status]).toEqual([path, 200])
-      const after = await countsOf()
-      expect([path, after.failed]).toEqual([path, before.failed])
-      return (after.standby ?? 0) > (before.standby ?? 0)
-    })
+  const { id: webhook } = await system.client.ok<{ id: string }>('POST', '/webhooks', { body: { url: 'https://example.com/hook', events: ['*'] } })
+  const elsewhere: string[] = []
+  const isAtStandby = async (path: string, read: () => Promise<number>) => {
+    const before = await countsOf()
+    const status = await read()
+    const { standby: count = 0, failed } = await countsOf()
+    if (status !== 200 || failed !== before.failed) elsewhere.push(`${path}: status ${status}, failed ${failed}`)
+    return status !== 200 || count > (before.standby ?? 0)
   }
+  for (const path of [
+    ...['/tasks', '/stats', '/schedules', '/questions', '/evaluations', '/evaluations/stats', '/audit', '/audit/export', '/usage', '/tsgs'],
+    ...['/memory/search?q=wait', '/webhooks', '/deliveries', `/webhooks/${webhook}/deliveries`],
+    ...['/sessions/s/messages', `/subtasks/${id}/steps`, `/subtasks/${id}/prompts`, `/subtasks/${id}/updates`],
+  ]) {
+    await until(`${path} is answered by the standby`, () => isAtStandby(path, async () => (await system.client.call('GET', path)).status), 10_000)
+  }
+  await until('events are read at the standby', () =>
+    isAtStandby('/events', async () => {
+      const stream = await EventStream.open(system.client, '/events?after=0')
+      await until('an event has come', () => stream.events.length > 0)
+      await stream.close()
+      return 200
+    }),
+  )
+  expect(elsewhere).toEqual([])
   expect(await standby.admin`select from pg_stat_activity where application_name = 'muster-api-read'`).not.toHaveLength(0)
 })
 
@@ -103,4 +118,22 @@ it('a standby that was promoted is not used', { timeout: 120_000 }, async () => 
   expect(await listed()).toContain(id)
   expect((await countsOf()).standby).toBe(0)
   expect(await databasePart()).toMatchObject({ status: 'degraded' })
+})
+
+it('a standby that still follows the old primary is not used after a failover, however far it is', { timeout: 180_000 }, async () => {
+  const next = await startStandby(primary)
+  const databaseUrl = system.database.appUrl.replace(/(@[^/]+)/, `$1,127.0.0.1:${next.server.port}`)
+  const api = await system.startApi({ DATABASE_URL: databaseUrl, DATABASE_READ_URL: readUrl })
+  await primary.kill()
+  await next.promote()
+  const created = await until('a subtask is accepted at the new primary', async () => {
+    const answer = await api.client.call<{ id: string }>('POST', '/subtasks', { body: { task: 'Wait.', runner: 'external' } })
+    return answer.status === 202 ? answer.body.id : undefined
+  })
+  const { body } = await api.client.call<{ items: { id: string }[] }>('GET', '/subtasks')
+  expect(body.items.map(({ id }) => id)).toContain(created)
+  const ready = (await (await fetch(new URL('/readyz', api.address))).json()) as { parts: { database: unknown } }
+  expect(ready.parts.database).toMatchObject({ status: 'degraded', detail: expect.stringContaining('another timeline') })
+  await next.remove()
+  await primary.restart()
 })

@@ -24,6 +24,7 @@ export async function startStandby(primary: LocalPostgres): Promise<Standby> {
   // The server may have to run as another user, who must be able to enter.
   await chmod(dataDir, 0o755)
   const source = postgres(primary.adminUrl, { max: 1, onnotice: () => {} })
+  const others = (await source`select from pg_stat_replication where state = 'streaming'`).length
   await source`select pg_backup_start('standby', true)`
   await promisify(execFile)('cp', ['-a', `${primary.dataDir}/.`, dataDir])
   const [backup] = await source<[{ labelfile: string }]>`select labelfile from pg_backup_stop(false)`
@@ -44,7 +45,7 @@ export async function startStandby(primary: LocalPostgres): Promise<Standby> {
   await appendFile(join(cluster, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
   const server = await startLocalPostgres({ dataDir, settings: { fsync: 'off' } })
   const admin = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
-  const isFollowing = async () => (await source`select from pg_stat_replication where state = 'streaming'`).length === 1
+  const isFollowing = async () => (await source`select from pg_stat_replication where state = 'streaming'`).length > others
   await until('the standby follows', isFollowing)
   return {
     server,

@@ -90,15 +90,15 @@ export function createReadiness(deps: Deps & { stopping: AbortSignal }, question
 }
 
 /** Lists, searches and statistics go to the primary then, which serves them as well. */
-function replicaProblem({ replica }: Deps): string | null {
-  const problem = replica?.problem ?? null
+async function replicaProblem({ replica }: Deps): Promise<string | null> {
+  const problem = (await replica?.look()) ?? null
   return problem === null ? null : `The database of DATABASE_READ_URL is not used, and the primary answers in its place: ${problem}`
 }
 
 async function lookAt(deps: Deps, questions: ReadinessQuestions, look: Look): Promise<void> {
   const { parts } = look
   const missing = await questions.findMissingMigrations()
-  parts.database = degradedBy(replicaProblem(deps))
+  parts.database = degradedBy(await replicaProblem(deps))
   parts.migrations = missing === null ? OK : failed(missing)
   if (missing !== null) return
   look.current = 'writes'

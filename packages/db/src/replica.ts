@@ -25,8 +25,8 @@ export interface Replica {
    */
   read<T>(projectId: string, work: (tx: Tx) => Promise<T>): Promise<T>
   readonly counts: Readonly<Record<ReplicaOutcome, number>>
-  /** Why the standby was not used when it was tried last; null where it was, or was only behind. */
-  readonly problem: string | null
+  /** Tries the standby if it failed last, or was not tried yet. Returns why it is not used; null where it is, or is only behind. */
+  look(): Promise<string | null>
   close(): Promise<void>
 }
 
@@ -43,11 +43,12 @@ class UnusableError extends Error {}
 
 /**
  * @param standby a pool of the same role at the standby; `close` ends it
- * @param onProblem hears of a failure at most once a minute
+ * @param onProblem hears of a failure, at most once a minute
  */
 export function createReplica(primary: Database, standby: Database, onProblem: (problem: string, error: unknown) => void): Replica {
   const counts: Record<ReplicaOutcome, number> = { standby: 0, behind: 0, failed: 0 }
   let problem: string | null = null
+  let isTried = false
   let pausedUntil = 0
   let loggedAt = Number.NEGATIVE_INFINITY
   const findMark = turnstile(() => readMark(primary))
@@ -59,39 +60,51 @@ export function createReplica(primary: Database, standby: Database, onProblem: (
     pausedUntil = performance.now() + PAUSE_MS
     return true
   }
-  const fail = (error: unknown): void => {
-    problem = describe(error)
-    pausedUntil = performance.now() + PAUSE_MS
+  const report = (error: unknown): void => {
     if (performance.now() - loggedAt < LOG_EVERY_MS) return
     loggedAt = performance.now()
-    onProblem(problem, error)
+    onProblem(describe(error), error)
+  }
+  /** Reads at the standby, and notes what that says of it. @throws BehindError, or why it could not be read */
+  const tryStandby = async <T>(projectId: string | null, work: (tx: Tx) => Promise<T>): Promise<T> => {
+    isTried = true
+    try {
+      const result = await readAt(standby, projectId, await findMark(), work)
+      problem = null
+      return result
+    } catch (error) {
+      if (error instanceof DomainError || error instanceof BehindError) {
+        problem = null
+        throw error
+      }
+      report(error)
+      // A statement that is cancelled, as by a conflict with replay, says nothing of the standby.
+      if (!isOneStatement(error)) {
+        problem = describe(error)
+        pausedUntil = performance.now() + PAUSE_MS
+      }
+      throw error
+    }
   }
   return {
     counts,
-    get problem() {
+    async look() {
+      if (!isTried || (problem !== null && mayTry())) await tryStandby(null, async () => undefined).catch(() => undefined)
       return problem
     },
     async read(projectId, work) {
       let outcome: ReplicaOutcome = 'failed'
       if (mayTry()) {
-        const mark = await findMark()
         try {
-          const result = await readAt(standby, projectId, mark, work)
+          const result = await tryStandby(projectId, work)
           counts.standby += 1
-          problem = null
           return result
         } catch (error) {
           if (error instanceof DomainError) {
             counts.standby += 1
-            problem = null
             throw error
           }
-          if (error instanceof BehindError) {
-            outcome = 'behind'
-            problem = null
-          }
-          // A statement that is cancelled, as by a conflict with replay, says nothing of the standby.
-          else if (!isOneStatement(error)) fail(error)
+          if (error instanceof BehindError) outcome = 'behind'
         }
       }
       counts[outcome] += 1
@@ -131,7 +144,7 @@ export function turnstile<T>(ask: () => Promise<T>): () => Promise<T> {
  * would be right for both, but it has records of transactions under way that no standby can have yet.
  */
 async function readMark(primary: Database): Promise<Mark> {
-  const [mark] = await readOnce(
+  const asked = readOnce(
     primary,
     null,
     ({ sql }) => sql<[Mark]>`
@@ -139,10 +152,13 @@ async function readMark(primary: Database): Promise<Mark> {
         ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int as timeline,
         (select system_identifier::text from pg_control_system()) as system`,
   )
+  const [mark] = await asked.catch((error: unknown) => {
+    throw new UnusableError(`The primary does not say how far its log reaches${codeOf(error)}.`, { cause: error })
+  })
   return mark
 }
 
-async function readAt<T>(standby: Database, projectId: string, mark: Mark, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function readAt<T>(standby: Database, projectId: string | null, mark: Mark, work: (tx: Tx) => Promise<T>): Promise<T> {
   const lastTry = performance.now() + REPLAY_MS_MAX
   for (;;) {
     try {
@@ -154,14 +170,14 @@ async function readAt<T>(standby: Database, projectId: string, mark: Mark, work:
   }
 }
 
-async function attempt<T>(standby: Database, projectId: string, mark: Mark, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function attempt<T>(standby: Database, projectId: string | null, mark: Mark, work: (tx: Tx) => Promise<T>): Promise<T> {
   const ended = new AbortController()
   let isChecked = false
   const read = transaction(standby, projectId, async (tx) => {
     if (ended.signal.aborted) throw new UnusableError('The read was given up.')
     // Every statement has a snapshot of its own (READ COMMITTED), so those after this one see what it has found replayed.
     await requireReplayed(tx, mark).catch((error: unknown) => {
-      throw error instanceof postgres.PostgresError ? new UnusableError(`The standby cannot be asked how far it is (${error.code}).`, { cause: error }) : error
+      throw error instanceof postgres.PostgresError ? new UnusableError(`The standby does not say how far it is${codeOf(error)}.`, { cause: error }) : error
     })
     isChecked = true
     return await work(tx)
@@ -202,7 +218,10 @@ function isOneStatement(error: unknown): boolean {
 
 /** Without the text of the database, which names files, tables and hosts. */
 function describe(error: unknown): string {
-  if (error instanceof UnusableError) return error.message
+  return error instanceof UnusableError ? error.message : `The standby cannot be read${codeOf(error)}.`
+}
+
+function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code
-  return `The standby cannot be read${typeof code === 'string' ? ` (${code})` : ''}.`
+  return typeof code === 'string' ? ` (${code})` : ''
 }

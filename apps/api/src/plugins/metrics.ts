@@ -90,7 +90,7 @@ function addPartitionMetrics(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb
 function addVitals(registry: Registry, deps: Pick<ApiDeps, 'dispatchDb' | 'readiness' | 'isUnavailable' | 'log'>): void {
   new Gauge({
     name: 'muster_part_ok',
-    help: 'The parts of /readyz: 1 for ok, 0 for anything else.',
+    help: 'The parts of /readyz: 1 for ok, 0 for anything else. The database is ok without its standbys.',
     labelNames: ['part'] as const,
     registers: [registry],
     async collect() {
