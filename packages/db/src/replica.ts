@@ -211,7 +211,7 @@ async function requireReplayed({ sql }: Tx, { lsn, timeline, system }: Mark): Pr
   if (state.isReplayed !== true) throw new BehindError('The standby is behind.')
 }
 
-/** Whether the error ended one statement, and neither the connection nor the use of the standby. */
+/** Whether the error ended one statement alone: the connection goes on, and so does the use of the standby. */
 function isOneStatement(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.severity === 'ERROR'
 }

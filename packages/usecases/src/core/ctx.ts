@@ -79,7 +79,7 @@ export function reading<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
 
 /**
  * A list, a search or statistics in the actor's project, at a standby where there is one. It has everything that was acknowledged before. Not for reads that
- * decide about a write, nor for work with effects: it may run twice.
+ * decide about a write, and not for work with effects: it may run twice.
  */
 export function readingMany<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
   return ctx.replica === undefined ? reading(ctx, work) : ctx.replica.read(ctx.actor.projectId, work)
