@@ -179,6 +179,7 @@ export class Client {
   #judgeLate(recovery: Recovery): void {
     const { api, life, sinceMs } = recovery
     if (!this.#recoveries.delete(recovery) || !this.#isLeftAlone(api, life, sinceMs)) return
+    if (api.partitions.some(({ toMs }) => toMs > sinceMs)) return
     this.#findings.looked(RECOVERS, 1)
     this.#findings.broke(RECOVERS, `${api.name} has not, by ${new Date().toISOString()}`)
   }

@@ -1,9 +1,13 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import type { Link, LinkCounts } from './link.ts'
+import { passOn } from './link.ts'
 
 /** A hop between one process and PostgreSQL, which can lose connections or hold everything back. */
 export interface DatabaseHop {
   readonly port: number
   readonly connections: number
+  /** What has passed, and how much of it was lost and sent again; counted only where the hop has a link. */
+  readonly counts: Readonly<LinkCounts>
   /** Breaks this share of the connections, at least one if there is any. Answers how many. */
   cut(share: number): number
   /** Nothing gets through in either direction until `flow`, without an error. */
@@ -15,44 +19,28 @@ export interface DatabaseHop {
 interface Pair {
   near: Socket
   far: Socket
+  /** The ways from near to far and back. */
+  ways: { hold(): void; flow(): void }[]
 }
 
-export async function startHop(targetPort: number): Promise<DatabaseHop> {
+/** With a link, bytes take the time that they would take over it; without one, they are passed on at once. */
+export async function startHop(targetPort: number, link: Link | null = null): Promise<DatabaseHop> {
   const pairs = new Set<Pair>()
+  const counts: LinkCounts = { chunks: 0, lost: 0, heldMs: 0 }
   let isStalled = false
   const server: Server = createServer({ noDelay: true }, (near) => {
     const far = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })
-    const pair: Pair = { near, far }
+    const pair: Pair = { near, far, ways: [] }
     pairs.add(pair)
     const end = () => {
       pairs.delete(pair)
       near.destroy()
       far.destroy()
     }
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      from.on('data', (chunk) => {
-        // A stalled hop still takes in what the kernel had received; it is passed on, since bytes may be late but never missing.
-        if (!to.write(chunk)) {
-          from.pause()
-          to.once('drain', () => {
-            if (!isStalled) from.resume()
-          })
-        }
-      })
-      // Half-closed connections have no use in PostgreSQL's protocol.
-      from.on('end', end)
-      from.on('close', end)
-      from.on('error', end)
-    }
-    if (isStalled) hold(pair)
+    // Half-closed connections have no use in PostgreSQL's protocol.
+    pair.ways = [passOn(near, far, { link, counts, end }), passOn(far, near, { link, counts, end })]
+    if (isStalled) for (const way of pair.ways) way.hold()
   })
-  const hold = (pair: Pair) => {
-    pair.near.pause()
-    pair.far.pause()
-  }
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
@@ -62,6 +50,7 @@ export async function startHop(targetPort: number): Promise<DatabaseHop> {
 
   return {
     port: address.port,
+    counts,
     get connections() {
       return pairs.size
     },
@@ -76,14 +65,11 @@ export async function startHop(targetPort: number): Promise<DatabaseHop> {
     },
     stall() {
       isStalled = true
-      for (const pair of pairs) hold(pair)
+      for (const { ways } of pairs) for (const way of ways) way.hold()
     },
     flow() {
       isStalled = false
-      for (const { near, far } of pairs) {
-        near.resume()
-        far.resume()
-      }
+      for (const { ways } of pairs) for (const way of ways) way.flow()
     },
     async close() {
       for (const { near, far } of pairs) {

@@ -3,7 +3,7 @@ import { isDatabaseUnavailable } from '@muster/db'
 import type { Client } from './client.ts'
 import { BACK_MAX_MS, moveClock } from './clock.ts'
 import type { Findings } from './findings.ts'
-import type { Fault } from './plan.ts'
+import { type Fault, isOfApi } from './plan.ts'
 import type { Life, Supervised } from './supervised.ts'
 import { LEASE_SECONDS, type System } from './system.ts'
 import { refuseWrites } from './write-outages.ts'
@@ -140,8 +140,21 @@ async function breakOther(system: System, fault: Fault, record: FaultRecord, sto
     case 'stall': {
       target.options.hop.stall()
       await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
-      target.options.hop.flow()
+      if (target.partitions.every(({ toMs }) => toMs !== Number.POSITIVE_INFINITY)) target.options.hop.flow()
       return `${target.name} for ${(fault.lastsMs / 1000).toFixed(1)} s`
+    }
+    case 'partition': {
+      const machines = isOfApi(fault) ? system.apis : system.workers
+      const machine = machines[fault.target % machines.length] as Supervised
+      const partition = { fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY }
+      machine.partitions.push(partition)
+      record.life = machine.life ?? null
+      machine.options.hop.stall()
+      await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
+      partition.toMs = Date.now()
+      // Another partition, or a stall, of the same machine may not be over.
+      if (machine.partitions.every(({ toMs }) => toMs !== Number.POSITIVE_INFINITY)) machine.options.hop.flow()
+      return `${machine.name} for ${(fault.lastsMs / 1000).toFixed(1)} s, ${machine.options.hop.connections} connections`
     }
     case 'clock-on':
     case 'clock-back': {

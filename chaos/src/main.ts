@@ -1,4 +1,5 @@
 import { Findings } from './findings.ts'
+import { describeMachine, makeMachine, missingClocks } from './machines.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { planFaults } from './plan.ts'
 import { makeReport, renderReport, writeReport } from './report.ts'
@@ -24,12 +25,19 @@ function parse(): Options | null {
 async function main(): Promise<void> {
   const options = parse()
   if (options === null) return
+  const withoutClocks = options.machines ? missingClocks() : null
+  if (withoutClocks !== null) say(withoutClocks)
   const plan = options.steady ? [] : planFaults({ ...options, leaseSeconds: LEASE_SECONDS })
   say(
     `chaos: seed ${options.seed}, ${options.minutes} min, ${options.apis} APIs, ${options.workers} workers, ${plan.length} faults${options.steady ? ' (steady load)' : ''}`,
   )
   for (const fault of plan)
     say(`  ${(fault.atMs / 1000).toFixed(1).padStart(6)} s  ${fault.kind}${fault.lastsMs > 0 ? ` for ${(fault.lastsMs / 1000).toFixed(1)} s` : ''}`)
+
+  if (options.machines) {
+    const names = (kind: string, count: number) => Array.from({ length: count }, (_, index) => `${kind}-${index + 1}`)
+    for (const name of [...names('api', options.apis), ...names('worker', options.workers)]) say(`  ${describeMachine(makeMachine(options.seed, name))}`)
+  }
 
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.abort(new Error(`broken off by ${signal}`)))
@@ -39,7 +47,7 @@ async function main(): Promise<void> {
   try {
     system = await startSystem({ ...options, needsSmallDisk: plan.some((fault) => fault.kind === 'disk-full'), findings, inherited: process.env, log: say })
     const result = await runChaos(system, options, plan, findings, interrupted.signal, say)
-    const report = makeReport(options, result, findings)
+    const report = makeReport(options, system, result, findings)
     if (options.report !== undefined) await writeReport(options.report, report)
     say(`\n${renderReport(report)}`)
   } catch (error) {
@@ -54,7 +62,7 @@ async function main(): Promise<void> {
   else {
     process.exitCode = 1
     say(
-      `chaos: FAILED with seed ${options.seed}: ${findings.violations} violations; again with: pnpm chaos --minutes ${options.minutes} --seed ${options.seed}${keep && system !== null ? `; logs and data: ${system.folder}` : ''}`,
+      `chaos: FAILED with seed ${options.seed}: ${findings.violations} violations; again with: pnpm chaos --minutes ${options.minutes} --seed ${options.seed}${options.machines ? ' --machines' : ''}${keep && system !== null ? `; logs and data: ${system.folder}` : ''}`,
     )
   }
 }

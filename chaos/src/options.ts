@@ -7,10 +7,11 @@ and checks afterwards that every promise was kept. Ends with 1 if one was not.
 
   --minutes N    how long the load and the faults last (1)
   --seed N       repeats the choices of an earlier run; printed at the start of every run (random)
-  --workers N    worker processes (3)
+  --workers N    worker processes (3, or 8 with --machines)
   --apis N       API processes (2)
   --rate N       subtasks a second that are asked for, at most (8)
   --steady       no faults; fails when memory, connections or tables grow beyond what the load explains
+  --machines     each process as if on a machine of its own: delay, loss and partitions on its way to the database, a clock of its own
   --only A,B     only these kinds of faults
   --report PATH  writes PATH.json and PATH.md
   --keep         keeps the folder with the logs and the database's files, also when all is well
@@ -24,6 +25,7 @@ export interface Options {
   apis: number
   rate: number
   steady: boolean
+  machines: boolean
   only: string[]
   report: string | undefined
   keep: boolean
@@ -36,10 +38,11 @@ export function readOptions(argv: readonly string[]): Options | null {
     options: {
       minutes: { type: 'string', default: '1' },
       seed: { type: 'string' },
-      workers: { type: 'string', default: '3' },
+      workers: { type: 'string' },
       apis: { type: 'string', default: '2' },
       rate: { type: 'string', default: '8' },
       steady: { type: 'boolean', default: false },
+      machines: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       report: { type: 'string' },
       keep: { type: 'boolean', default: false },
@@ -50,10 +53,11 @@ export function readOptions(argv: readonly string[]): Options | null {
   return {
     minutes: positive('minutes', values.minutes),
     seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : whole('seed', values.seed, 0),
-    workers: whole('workers', values.workers, 1),
+    workers: whole('workers', values.workers ?? (values.machines ? '8' : '3'), 1),
     apis: whole('apis', values.apis, 1),
     rate: positive('rate', values.rate),
     steady: values.steady,
+    machines: values.machines,
     only: values.only.split(',').filter((kind) => kind !== ''),
     report: values.report,
     keep: values.keep,

@@ -18,6 +18,7 @@ export const FAULTS = {
   'clock-back': 'the clock put back',
   'disk-full': 'the disk of PostgreSQL full for a while',
   'read-only': 'PostgreSQL read-only for a while',
+  partition: 'a machine cut off from PostgreSQL for a while, its connections open',
 } as const
 
 export type FaultKind = keyof typeof FAULTS
@@ -39,12 +40,18 @@ export interface PlanOptions {
   minutes: number
   leaseSeconds: number
   only: readonly string[]
+  machines: boolean
 }
 
 /** Kinds with a schedule of their own, so that the schedule of the others does not depend on them. */
 const WRITE_OUTAGES = ['disk-full', 'read-only'] as const satisfies readonly FaultKind[]
 /** In each period of this length, every one of them happens once. */
 const WRITE_OUTAGES_EVERY_MS = 56_000
+/** Partitions begin this far apart, so that several machines may be away at once. */
+const PARTITION_EVERY_MS = { from: 8_000, to: 16_000 }
+const PARTITION_MS = { from: 5_000, to: 40_000 }
+/** Of APIs there are few, and the work is on the workers. */
+const PARTITIONED_API_SHARE = 0.2
 
 const FIRST_MS = 3_000
 const LAST_BEFORE_END_MS = 4_000
@@ -55,7 +62,7 @@ export const LONG_OUTAGE_MS = 60_000
 /** Computes all faults of a run up front, from the seed alone. */
 export function planFaults(options: PlanOptions): Fault[] {
   const { only } = options
-  const faults = [...planShuffled(options), ...planWriteOutages(options)]
+  const faults = [...planShuffled(options), ...planWriteOutages(options), ...planPartitions(options)]
   if (faults.length === 0 && only.length > 0) throw new Error(`--only names no fault; there are: ${Object.keys(FAULTS).join(', ')}`)
   return faults.sort((one, other) => one.atMs - other.atMs).map((fault, index) => ({ ...fault, number: index + 1 }))
 }
@@ -75,11 +82,28 @@ function planWriteOutages({ seed, minutes, only }: PlanOptions): Fault[] {
   return faults
 }
 
+/** Lasts no longer than the run, so that a short one has short partitions too. */
+function planPartitions({ seed, minutes, only, machines }: PlanOptions): Fault[] {
+  if (!machines || (only.length > 0 && !only.includes('partition'))) return []
+  const random = createRandom(seed, 'partitions')
+  const faults: Fault[] = []
+  const endMs = minutes * 60_000
+  for (let atMs = FIRST_MS + random.whole(0, 3_000); atMs + PARTITION_MS.from < endMs; atMs += random.whole(PARTITION_EVERY_MS.from, PARTITION_EVERY_MS.to)) {
+    const lastsMs = Math.min(endMs - atMs, random.whole(PARTITION_MS.from, PARTITION_MS.to))
+    faults.push({ number: 0, atMs, kind: 'partition', target: random.whole(0, 999), lastsMs, share: random.next() })
+  }
+  return faults
+}
+
+export function isOfApi({ share }: Fault): boolean {
+  return share < PARTITIONED_API_SHARE
+}
+
 /** Every kind once before any comes again. */
 function planShuffled({ seed, minutes, leaseSeconds, only }: PlanOptions): Fault[] {
   const random = createRandom(seed, 'faults')
   const kinds = (Object.keys(FAULTS) as FaultKind[]).filter(
-    (kind) => !WRITE_OUTAGES.some((other) => other === kind) && (only.length === 0 || only.includes(kind)),
+    (kind) => kind !== 'partition' && !WRITE_OUTAGES.some((other) => other === kind) && (only.length === 0 || only.includes(kind)),
   )
   if (kinds.length === 0) return []
   const lastMs = minutes * 60_000 - LAST_BEFORE_END_MS

@@ -2,13 +2,15 @@ import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { missingFaults } from './checks/coverage.ts'
 import type { Findings } from './findings.ts'
+import { describeMachine } from './machines.ts'
 import type { Options } from './options.ts'
 import { FAULTS, type FaultKind } from './plan.ts'
 import { summarize } from './recoveries.ts'
 import type { RunResult } from './run.ts'
+import type { System } from './system.ts'
 
 /** The outcome of a run, as it is written down. */
-export function makeReport(options: Options, result: RunResult, findings: Findings) {
+export function makeReport(options: Options, system: System, result: RunResult, findings: Findings) {
   const { load, faults, sampler, recoveries, growth } = result
   const { ledger, client } = load
   const byKind: Partial<Record<FaultKind, number>> = {}
@@ -16,7 +18,7 @@ export function makeReport(options: Options, result: RunResult, findings: Findin
   const firstSample = growth?.samples[0]
   const lastSample = growth?.samples.at(-1)
   return {
-    command: `pnpm chaos --minutes ${options.minutes} --seed ${options.seed} --workers ${options.workers} --apis ${options.apis} --rate ${options.rate}${options.steady ? ' --steady' : ''}`,
+    command: `pnpm chaos --minutes ${options.minutes} --seed ${options.seed} --workers ${options.workers} --apis ${options.apis} --rate ${options.rate}${options.steady ? ' --steady' : ''}${options.machines ? ' --machines' : ''}`,
     finishedAt: new Date().toISOString(),
     machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`,
     passed: findings.violations === 0,
@@ -51,8 +53,19 @@ export function makeReport(options: Options, result: RunResult, findings: Findin
     memoryMaxMib: Object.fromEntries([...sampler.memoryMaxMib].map(([name, mib]) => [name, Math.round(mib)])),
     connectionsMax: sampler.connectionsMax,
     workspacesLeft: result.workspacesLeft,
+    machines: system.machines.map((machine) => {
+      const process = [...system.apis, ...system.workers].find(({ name }) => name === machine.name)
+      const partitions = process?.partitions ?? []
+      const partitionedMs = partitions.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
+      return {
+        what: describeMachine(machine),
+        ...process?.options.hop.counts,
+        partitions: partitions.length,
+        partitionedSeconds: Math.round(partitionedMs / 1000),
+      }
+    }),
     absences: load.absences.count,
-    missingFaults: options.steady ? [] : missingFaults(faults),
+    missingFaults: options.steady ? [] : missingFaults(faults, options.machines),
     emptyChecks: findings.list().flatMap((check) => (check.lookedAt === 0 ? [check.promise] : [])),
     growth: growth === null ? null : { first: firstSample, last: lastSample, liveMib: growth.liveMib },
     checks: findings.list(),
@@ -88,6 +101,17 @@ export function renderReport(report: Report): string {
     `Followers and claimers were all away ${report.absences} times. Workspaces of killed workers that are left: ${report.workspacesLeft}.`,
     ...(report.emptyChecks.length === 0 ? [] : ['', `Nothing to look at had: ${report.emptyChecks.join('; ')}.`]),
     '',
+    ...(report.machines.length === 0
+      ? []
+      : [
+          '| machine | chunks | lost | held back by losses, s | partitions | away, s |',
+          '|---|---|---|---|---|---|',
+          ...report.machines.map(
+            (each) =>
+              `| ${each.what} | ${each.chunks} | ${each.lost} | ${((each.heldMs ?? 0) / 1000).toFixed(1)} | ${each.partitions} | ${each.partitionedSeconds} |`,
+          ),
+          '',
+        ]),
     '| recovery | |',
     '|---|---|',
     ...Object.entries(report.recoveries).map(([what, time]) => `| ${what} | ${time} |`),

@@ -43,6 +43,8 @@ export class Supervised {
   readonly lives: Life[] = []
   /** While it was stopped by SIGSTOP: what it did not answer then is no fault of its own. Silent connections to the database excuse nothing. */
   readonly excused: { fromMs: number; toMs: number }[] = []
+  /** While nothing got through between its machine and the database. It must answer 503 in time then, but cannot recover. */
+  readonly partitions: { fromMs: number; toMs: number }[] = []
   #child: ChildProcess | null = null
   #log: WriteStream
   #isEnding = false

@@ -15,6 +15,7 @@ import { prepareClock } from './clock.ts'
 import { startHop } from './database-hop.ts'
 import type { Findings } from './findings.ts'
 import { CHECK_NAMES } from './load/outputs.ts'
+import { type Machine, makeMachine } from './machines.ts'
 import { Supervised } from './supervised.ts'
 import { createTenants, SERVER_LIMITS, type Tenant } from './tenants.ts'
 
@@ -36,6 +37,9 @@ export interface SystemOptions {
   apis: number
   /** Whether their memory is to be looked at from within, which those who only break them have no need of. */
   steady: boolean
+  /** Whether each process is on a machine of its own, which the seed makes up. */
+  machines: boolean
+  seed: number
   minutes: number
   /** Whether a fault of the plan fills the disk of PostgreSQL. */
   needsSmallDisk: boolean
@@ -56,6 +60,8 @@ export interface System {
   login: string
   apis: Supervised[]
   workers: Supervised[]
+  /** With the option of that name. */
+  machines: Machine[]
   tenants: Tenant[]
   /** The project in which keys are revoked. */
   revoking: Tenant
@@ -85,7 +91,18 @@ async function mountDisk(minutes: number, log: (line: string) => void): Promise<
   }
 }
 
-export async function startSystem({ workers, apis, steady, minutes, needsSmallDisk, findings, inherited, log }: SystemOptions): Promise<System> {
+export async function startSystem({
+  workers,
+  apis,
+  steady,
+  machines,
+  seed,
+  minutes,
+  needsSmallDisk,
+  findings,
+  inherited,
+  log,
+}: SystemOptions): Promise<System> {
   const folder = await mkdtemp(join(tmpdir(), `muster-chaos-${process.pid}-`))
   // The database server may have to run as another user, who must be able to enter.
   await chmod(folder, 0o755)
@@ -112,7 +129,7 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
   try {
     log('starting PostgreSQL (durable)')
     // Autovacuum comes by often, so that what it cannot clean up shows within minutes.
-    const settings = { autovacuum_naptime: '10s', log_min_messages: 'warning', max_connections: '200', ...(disk === null ? {} : SMALL_LOG) }
+    const settings = { autovacuum_naptime: '10s', log_min_messages: 'warning', max_connections: machines ? '400' : '200', ...(disk === null ? {} : SMALL_LOG) }
     server = await startLocalPostgres({ dataDir, settings })
     const login = 'muster_chaos'
     const appUrl = await server.urlFor(login, 'muster')
@@ -174,16 +191,19 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
       DELIVERY_TIMEOUT_SECONDS: '2',
       DELIVERY_RETRY_SECONDS: Array.from({ length: 30 }, () => 1).join(),
     }
+    const made: Machine[] = []
     const make = async (kind: 'api' | 'worker', index: number) => {
       const name = `${kind}-${index + 1}`
-      const hop = await startHop((server as LocalPostgres).port)
+      const machine = machines ? makeMachine(seed, name) : null
+      if (machine !== null) made.push(machine)
+      const hop = await startHop((server as LocalPostgres).port, machine?.link)
       const url = new URL(appUrl)
       url.port = String(hop.port)
       const port = kind === 'api' ? (apiPorts[index] as number) : null
       const inspectPort = steady ? await freePort() : null
       const dataFolder = join(folder, name)
       await mkdir(dataFolder)
-      const environment = { ...shared, DATABASE_URL: url.href, DATA_DIR: dataFolder, PORT: String(port ?? 0) }
+      const environment = { ...shared, DATABASE_URL: url.href, DATA_DIR: dataFolder, PORT: String(port ?? 0), ...machine?.environment }
       const script = join(ROOT, 'apps', kind, 'src', 'main.ts')
       const supervised = new Supervised({ name, kind, script, environment, logFile: join(folder, `${name}.log`), hop, port, inspectPort, findings })
       processes.push(supervised)
@@ -198,7 +218,22 @@ export async function startSystem({ workers, apis, steady, minutes, needsSmallDi
     await Promise.all(processes.map((each) => each.ready()))
     for (const tenant of tenants) await createWebhooks(apiPorts[0] as number, tenant, receiver)
     const processesByKind = { apis: apiProcesses, workers: workerProcesses }
-    return { folder, postgres: server, disk, admin, login, ...processesByKind, tenants, revoking, receiver, archive, checkLedger, programMark, destroy }
+    return {
+      folder,
+      postgres: server,
+      disk,
+      admin,
+      login,
+      ...processesByKind,
+      machines: made,
+      tenants,
+      revoking,
+      receiver,
+      archive,
+      checkLedger,
+      programMark,
+      destroy,
+    }
   } catch (error) {
     await destroy(true)
     throw error

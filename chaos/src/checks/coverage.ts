@@ -7,13 +7,19 @@ import { FAULTS, type FaultKind, LONG_OUTAGE_MS } from '../plan.ts'
 const THOROUGH_FROM_MINUTES = 10
 
 /** Kinds of faults that never happened. */
-export function missingFaults({ records }: FaultRun): FaultKind[] {
+export function missingFaults({ records }: FaultRun, machines: boolean): FaultKind[] {
   const happened = new Set(records.filter((record) => record.wasDone).map((record) => record.fault.kind))
-  return (Object.keys(FAULTS) as FaultKind[]).filter((kind) => !happened.has(kind))
+  return (Object.keys(FAULTS) as FaultKind[]).filter((kind) => !happened.has(kind) && (machines || kind !== 'partition'))
 }
 
 /** What was never looked at, and what never happened, has shown nothing: of a long run that counts as broken, of a short one the report tells. */
-export function checkCoverage({ minutes, steady, only }: Options, faults: FaultRun, absences: number, hasSmallDisk: boolean, findings: Findings): void {
+export function checkCoverage(
+  { minutes, steady, only, machines }: Options,
+  faults: FaultRun,
+  absences: number,
+  hasSmallDisk: boolean,
+  findings: Findings,
+): void {
   if (minutes < THOROUGH_FROM_MINUTES || only.length > 0) return
   const checks = findings.list()
   findings.none(
@@ -25,7 +31,7 @@ export function checkCoverage({ minutes, steady, only }: Options, faults: FaultR
   const long = faults.outages.filter(({ fromMs, toMs }) => toMs - fromMs >= LONG_OUTAGE_MS)
   findings.none('every kind of fault has happened, and all actors have been away', Object.keys(FAULTS).length, [
     // A machine that mounts no small disk has no full one; the report says so.
-    ...missingFaults(faults)
+    ...missingFaults(faults, machines)
       .filter((kind) => kind !== 'disk-full' || hasSmallDisk)
       .map((kind) => `${kind} never happened`),
     ...(long.length > 0 ? [] : [`PostgreSQL was never away for ${LONG_OUTAGE_MS / 1_000} s`]),

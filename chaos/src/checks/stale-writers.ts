@@ -48,10 +48,10 @@ export async function checkStaleWriters(evidence: Evidence, faults: readonly Fau
   await checkKilledWorkers(evidence, faults)
 }
 
-/** What is taken from a worker that is stopped beyond its lease bears no trace of what that worker did when it was woken. */
+/** What is taken from a worker that is stopped, or cut off from the database, beyond its lease bears no trace of what that worker did when it was woken. */
 async function checkStoppedWorkers({ admin, findings, clock }: Evidence, faults: readonly FaultRecord[]): Promise<void> {
   for (const { fault, atMs, life, wasDone } of faults) {
-    if (!wasDone || fault.kind !== 'worker-stop' || life?.workerId == null) continue
+    if (!wasDone || (fault.kind !== 'worker-stop' && fault.kind !== 'partition') || life?.workerId == null) continue
     const stopped = clock.shown(atMs, atMs + fault.lastsMs)
     const taken = await admin<{ subtask_id: string; attempt: number; is_touched: boolean }[]>`
       select a.subtask_id, a.attempt,
@@ -61,7 +61,9 @@ async function checkStoppedWorkers({ admin, findings, clock }: Evidence, faults:
       where a.worker_id = ${life.workerId} and a.outcome in ('lost', 'worker_lost')
         and a.ended_at between ${new Date(stopped.fromMs).toISOString()}::timestamptz and ${new Date(stopped.toMs).toISOString()}::timestamptz`
     findings.none(
-      'what was taken from a stopped worker is not touched by it when it goes on',
+      fault.kind === 'partition'
+        ? 'what was taken from a worker that was cut off is not touched by it when it is back'
+        : 'what was taken from a stopped worker is not touched by it when it goes on',
       taken.length,
       taken.filter((row) => row.is_touched).map((row) => `${row.subtask_id}#${row.attempt} of ${life.workerId}`),
     )
