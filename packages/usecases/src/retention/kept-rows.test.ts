@@ -1,13 +1,30 @@
-import { advanceClock, claimOne, completed, drainOutbox, type Harness, makeTask, resetClock, settleOne, spawn, startHarness } from '@muster/testing'
+import {
+  advanceClock,
+  claimOne,
+  completed,
+  drainOutbox,
+  type Harness,
+  makeTask,
+  resetClock,
+  scriptedJudge,
+  settleOne,
+  spawn,
+  startHarness,
+} from '@muster/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   announceRetention,
   applyRetention,
   type Ctx,
+  cancelTask,
   completeTask,
   createEvaluation,
   createSchedule,
   deactivateSchedule,
+  dispatchTask,
+  flagQuality,
+  judgeEvaluation,
+  listSteps,
   postMessage,
   previewRetention,
   updateProject,
@@ -51,6 +68,23 @@ const awaitJudge = async (evaluationId: string) => {
   const { projectId } = harness.ctx.actor
   await harness.admin`insert into judgements (project_id, evaluation_id) values (${projectId}, ${evaluationId}) on conflict do nothing`
 }
+/** A transcript of one step for each. */
+const addSteps = (...ids: string[]) =>
+  harness.admin`insert into steps (project_id, subtask_id, seq, attempt, kind, content) select project_id, id, 1, 1, 'message', '"work"' from subtasks where id = any(${ids})`
+
+/** A task with a criterion: the result of its run, and a message about it, each too long for a row; then the task ends. */
+async function judgeable(ctx: Ctx, text: string): Promise<{ run: string; message: string }> {
+  const task = await makeTask(ctx, { acceptance_criteria: ['It compiles'] })
+  await dispatchTask(ctx, task.id, () => ({ runner: 'own' }))
+  const run = await claimOne(ctx)
+  const content = `${text}\n<npl-reflection>\n✅ It compiles\n</npl-reflection>`
+  const message = await postMessage(ctx, 's', { role: 'assistant', content, taskId: task.id } as never)
+  await cancelTask(ctx, task.id, 'Enough.')
+  await settleOne(ctx, run, completed(text))
+  await drainOutbox(harness.deps)
+  return { run: run.id, message: message.id }
+}
+
 const answerAll = () => harness.admin`update judgements set status = 'done', ended_at = muster_now()`
 
 describe('what retention keeps', () => {
@@ -93,6 +127,52 @@ describe('what retention keeps', () => {
     await completeTask(harness.ctx, task.id, { outputs: {}, summary: 'Done.' })
     await apply()
     expect(await idsOf('session_messages')).toEqual([])
+  })
+
+  it('the rounds before one that has not ended, with the transcript that it goes on from', async () => {
+    const earlier = await ended(harness.ctx)
+    const other = await ended(harness.ctx)
+    await addSteps(earlier, other)
+    const live = await spawn(harness.ctx)
+    await harness.admin`update subtasks set revision_of = ${earlier} where id = ${live.id}`
+    await advanceClock(harness.admin, '400 days')
+    await apply()
+    expect(await idsOf('subtasks')).toEqual([earlier, live.id])
+    expect((await listSteps(harness.ctx, earlier, { limit: 10 })).items).toHaveLength(1)
+    expect(await harness.admin`select from steps`).toHaveLength(1)
+  })
+
+  it('a training example and its transcript, and no subtask beside it', async () => {
+    const [example, other] = [await ended(harness.ctx), await ended(harness.ctx)]
+    await addSteps(example, other)
+    expect(await flagQuality(harness.ctx, { kind: 'subtask', id: example }, { quality: 'excellent', tags: [] })).toMatchObject({ trainingCandidate: true })
+    await advanceClock(harness.admin, '400 days')
+    await apply()
+    expect(await idsOf('subtasks')).toEqual([example])
+    expect((await listSteps(harness.ctx, example, { limit: 10 })).items).toHaveLength(1)
+    expect(await harness.admin`select from steps`).toHaveLength(1)
+  })
+
+  it('all that a judge is asked about: it judges results and messages that are older than they are kept', async () => {
+    const judged = await harness.projectCtx()
+    await updateProject(judged, judged.actor.projectId, { settings: { evaluation: { judge: true } } })
+    const text = `It compiles. ${'ä'.repeat(70_000)}`
+    const waiting = await judgeable(judged, text)
+    await judgeable(harness.ctx, text)
+    expect(await harness.admin`select from judgements where status = 'pending'`).toHaveLength(2)
+    await advanceClock(harness.admin, '400 days')
+    await apply()
+    expect([await idsOf('subtasks'), await idsOf('session_messages')]).toEqual([[waiting.run], [waiting.message]])
+    const asked: string[] = []
+    const judge = scriptedJudge(async ({ output }) => {
+      asked.push(output)
+      return { kind: 'judged', verdicts: [], model: 'test', usage: { inputTokens: 1, outputTokens: 1, costUsdMicros: 0 } }
+    })
+    for (const job of await harness.deps.judgeJobs.take(10))
+      expect(await judgeEvaluation(harness.deps, judge, job, new AbortController().signal)).toBe('judged')
+    expect(asked.map((output) => output.startsWith(text))).toEqual([true, true])
+    await apply()
+    expect([await idsOf('subtasks'), await idsOf('session_messages')]).toEqual([[], []])
   })
 
   it('what a judge has not answered about: a subtask, a message, and a text alone', async () => {
