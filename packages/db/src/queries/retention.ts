@@ -73,7 +73,7 @@ export async function dropPartition(tx: Tx, name: string, days: number): Promise
   return row ?? null
 }
 
-/** Projects of which rows expire before their partition does, with the days for which they keep them. */
+/** Projects of which rows may expire before their partition does, with the days for which they keep them. Which have such rows, `earlyRows` says. */
 export async function earlyProjects({ sql }: Pick<Tx, 'sql'>, parent: PartitionedKind, days: number): Promise<{ projectId: string; days: number }[]> {
   return await sql<{ projectId: string; days: number }[]>`select project_id as "projectId", days from muster_early_projects(${parent}, ${days})`
 }

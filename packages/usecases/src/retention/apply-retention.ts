@@ -66,14 +66,20 @@ export async function applyRetention(deps: RetentionDeps, limitMs = CALL_MS): Pr
 
 /** Says at the start of a process what it will drop: for those who have not read it elsewhere. */
 export function announceRetention({ settings, archive, log }: Pick<RetentionDeps, 'settings' | 'archive' | 'log'>): void {
-  const { RETENTION_ENABLED: isEnabled, RETENTION_DAYS: set } = settings
+  const { RETENTION_ENABLED: isEnabled, RETENTION_DAYS: set, AUDIT_DAYS: auditDays } = settings
   if (!isEnabled) {
-    log.info({}, 'this process drops nothing, however old: RETENTION_ENABLED=false')
+    log.info(
+      {},
+      `this process drops nothing by RETENTION_DAYS, however old: RETENTION_ENABLED=false; entries of the audit log go after AUDIT_DAYS, ${auditDays} days`,
+    )
     return
   }
   const days = retentionDays(set)
-  const where = archive === null ? 'for good, because ARCHIVE_URL is not set' : `after it was written to ${archive.place}`
-  log.info({ retention_days: days }, `what is older than this is dropped ${where}: ${describeRetention(days)}; see docs/storage.md`)
+  const where = archive === null ? 'for good, because ARCHIVE_URL is not set' : `after it was written to ${archive.place}, but folders without a copy`
+  log.info(
+    { retention_days: days },
+    `what is older than this is dropped ${where}: ${describeRetention(days)}; projects may set other days, see docs/storage.md`,
+  )
 }
 
 interface Run {

@@ -27,6 +27,7 @@ import {
   listSteps,
   postMessage,
   previewRetention,
+  rememberEpisodes,
   updateProject,
 } from '../index.ts'
 
@@ -204,34 +205,73 @@ describe('what retention keeps', () => {
 })
 
 describe('a dry run', () => {
-  it('names projects that keep events for less time than the server', async () => {
-    await updateProject(harness.ctx, harness.ctx.actor.projectId, { settings: { retention_days: { events: 3 } } })
-    const { earlyProjects, isEnabled } = await previewRetention(harness.deps)
-    expect(earlyProjects).toEqual([{ kind: 'events', projectId: harness.ctx.actor.projectId, days: 3 }])
-    expect(isEnabled).toBe(true)
+  const keepEvents = (ctx: Ctx, days: number) => updateProject(ctx, ctx.actor.projectId, { settings: { retention_days: { events: days } } })
+
+  it('names projects that have events older than they keep them, in a partition that stays', async () => {
+    const [brief, long] = [await harness.projectCtx(), await harness.projectCtx()]
+    await keepEvents(brief, 3)
+    await keepEvents(long, 100)
+    for (const ctx of [harness.ctx, brief, long]) await ended(ctx)
+    await rememberEpisodes(harness.deps)
+    const early = async () => (await previewRetention(harness.deps)).earlyProjects
+    expect(await early()).toEqual([])
+    await advanceClock(harness.admin, '5 days')
+    expect(await early()).toEqual([{ kind: 'events', projectId: brief.actor.projectId, days: 3 }])
+    // The log is so slow that its only partition has events that the server does not keep.
+    await advanceClock(harness.admin, '35 days')
+    const named = await early()
+    expect(named.map(({ projectId }) => projectId).toSorted()).toEqual([harness.ctx.actor.projectId, brief.actor.projectId].toSorted())
+    const eventsOf = async () =>
+      new Map(
+        (await harness.admin<{ id: string; count: number }[]>`select project_id as id, count(*) as count from events group by 1`).map(({ id, count }) => [
+          id,
+          count,
+        ]),
+      )
+    const before = await eventsOf()
+    await apply()
+    expect([...(await eventsOf())]).toEqual([[long.actor.projectId, before.get(long.actor.projectId)]])
+    expect(await early()).toEqual([])
   })
 
-  it('says that nothing is dropped where retention is switched off', async () => {
-    const settings = { ...harness.deps.settings, RETENTION_ENABLED: false }
-    expect((await previewRetention({ ...harness.deps, settings })).isEnabled).toBe(false)
+  it('says what would be dropped, and that nothing is, where retention is switched off', async () => {
+    await say('Of none.')
+    await advanceClock(harness.admin, '100 days')
+    const off = { ...harness.deps, settings: { ...harness.deps.settings, RETENTION_ENABLED: false } }
+    const preview = await previewRetention(off)
+    expect(preview.isEnabled).toBe(false)
+    expect(await applyRetention(off, 60_000)).toBeNull()
+    expect(await idsOf('session_messages')).toHaveLength(1)
+    expect({ ...(await previewRetention(harness.deps)), isEnabled: false }).toEqual(preview)
+    expect((await apply())?.rows).toMatchObject({ session_messages: preview.rows.find(({ table }) => table === 'session_messages')?.count })
   })
 })
 
 describe('the start of a process', () => {
-  const said = (settings: object) => {
+  const said = (settings: object, archive: object | null = null) => {
     const lines: string[] = []
     const log = { debug() {}, warn() {}, error() {}, info: (_: object, message: string) => void lines.push(message) }
-    announceRetention({ settings: { ...harness.deps.settings, ...settings }, archive: null, log })
+    announceRetention({ settings: { ...harness.deps.settings, ...settings }, archive: archive as never, log })
     return lines
   }
 
-  it('says what is dropped, after how long, and whether it is archived before', () => {
+  it('says what is dropped for good, and after how long', () => {
     expect(said({ RETENTION_DAYS: { events: 7 } })).toEqual([
-      expect.stringMatching(/^what is older than this is dropped for good, because ARCHIVE_URL is not set: .*7 days/),
+      'what is older than this is dropped for good, because ARCHIVE_URL is not set: events 7 days, steps 30 days, inbox 30 days, deliveries 90 days, messages 90 days, subtasks 365 days, folders 90 days; projects may set other days, see docs/storage.md',
     ])
   })
 
-  it('says that nothing is dropped where that is switched off', () => {
-    expect(said({ RETENTION_ENABLED: false })).toEqual([expect.stringContaining('drops nothing, however old')])
+  it('says where it is archived before, and that folders are not', () => {
+    expect(said({}, { place: '/archive' })).toEqual([
+      expect.stringMatching(
+        /^what is older than this is dropped after it was written to \/archive, but folders without a copy: .*subtasks 365 days, folders 90 days;/,
+      ),
+    ])
+  })
+
+  it('says that nothing is dropped where that is switched off, but for what AUDIT_DAYS ends', () => {
+    expect(said({ RETENTION_ENABLED: false, AUDIT_DAYS: 400 })).toEqual([
+      'this process drops nothing by RETENTION_DAYS, however old: RETENTION_ENABLED=false; entries of the audit log go after AUDIT_DAYS, 400 days',
+    ])
   })
 })

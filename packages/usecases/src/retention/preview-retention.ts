@@ -15,7 +15,7 @@ export interface RetentionPreview {
   partitions: { name: string; rowsAbout: number; bytes: number }[]
   /** Rows of other tables, without what belongs to each of them. */
   rows: { table: string; count: number }[]
-  /** Projects of which events or steps would go before their partition does. */
+  /** Projects that have events or steps older than they keep them: these would go even where their partition stays. */
   earlyProjects: { kind: 'events' | 'steps'; projectId: string; days: number }[]
 }
 
@@ -34,7 +34,13 @@ export async function previewRetention({ dispatchDb, settings }: Pick<Deps, 'dis
     }
     rows.push({ table: noun, count })
   }
-  const early = async (kind: 'events' | 'steps') => (await retention.earlyProjects(dispatchDb, kind, days[kind])).map((project) => ({ kind, ...project }))
+  const early = async (kind: 'events' | 'steps') => {
+    const found: RetentionPreview['earlyProjects'] = []
+    // Where the log is slow, all projects are to be looked at, also those of which everything stays.
+    for (const project of await retention.earlyProjects(dispatchDb, kind, days[kind]))
+      if ((await retention.earlyRows(dispatchDb, kind, project, 1)).length > 0) found.push({ kind, ...project })
+    return found
+  }
   return {
     isEnabled: settings.RETENTION_ENABLED,
     days,
