@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { advanceClock, resetClock, type SentMessage, startTelegram, TELEGRAM_TOKEN, type TelegramServer } from '@muster/testing'
 import { cancelSubtask, listSubtasks } from '@muster/usecases'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { fail, hurry, openDeliveries } from './harness/messages.ts'
+import { configureChannels, fail, hurry, killWorker, openDeliveries } from './harness/messages.ts'
 import { type System, startSystem } from './harness/system.ts'
 import { until } from './harness/until.ts'
 
@@ -31,12 +31,7 @@ afterAll(async () => {
   await telegram.close()
 })
 
-async function configure(rules: object): Promise<void> {
-  const settings = { outbound_allow: ['127.0.0.1'], telegram: { bot_token: TELEGRAM_TOKEN, chat_id: '-100', on: ['failed'], ...rules } }
-  await system.client.ok('PATCH', `/projects/${system.ctx.actor.projectId}`, { body: { settings } })
-}
-
-const kill = () => system.workers.at(-1)?.child.end('SIGKILL')
+const configure = (rules: object) => configureChannels(system, { telegram: { bot_token: TELEGRAM_TOKEN, chat_id: '-100', on: ['failed'], ...rules } })
 
 describe('a worker that is killed with -9', () => {
   it('after it obeyed a button, and before the person heard of it, has obeyed it once, and the next one says so', async () => {
@@ -48,7 +43,7 @@ describe('a worker that is killed with -9', () => {
     const answering = telegram.hangNext('answerCallbackQuery', 'before')
     telegram.press(failure, /Retry/)
     await answering
-    await kill()
+    await killWorker(system)
     expect(telegram.notices).toEqual([])
     await system.startWorker()
     await hurry(system, 'the next worker has answered', () => telegram.notices.length > 0 && telegram.waiting.length === 0)
@@ -56,7 +51,7 @@ describe('a worker that is killed with -9', () => {
     expect(items).toMatchObject([{ task: 'Count the files' }])
     expect(telegram.notices).toEqual([`🔁 Runs again, as subtask ${items[0]?.id}.`])
     await cancelSubtask(system.ctx, items[0]?.id ?? '')
-    await kill()
+    await killWorker(system)
   })
 
   it.each([
@@ -72,7 +67,7 @@ describe('a worker that is killed with -9', () => {
     await until('all are to be told', async () => (await openDeliveries(system)).length === tasks.length)
     await advanceClock(system.admin, '61 seconds')
     await sending
-    await kill()
+    await killWorker(system)
     const before = telegram.sent.length
     await system.startWorker()
     await hurry(system, 'the next worker has sent it', () => telegram.sent.length > before)
@@ -81,6 +76,6 @@ describe('a worker that is killed with -9', () => {
     for (const { text } of telegram.sent) expect(tasks.filter((task) => text.includes(task))).toEqual(tasks)
     const ended = await system.admin<{ status: string }[]>`select status from deliveries where kind = 'telegram' and body like ${`%of ${when}%`}`
     expect(ended.map(({ status }) => status)).toEqual(tasks.map(() => 'delivered'))
-    await kill()
+    await killWorker(system)
   })
 })

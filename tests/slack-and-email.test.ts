@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { advanceClock, type MailServer, resetClock, type SlackServer, startMailServer, startSlack } from '@muster/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { fail, hurry, openDeliveries } from './harness/messages.ts'
+import { configureChannels, fail, hurry, killWorker, openDeliveries } from './harness/messages.ts'
 import { type System, startSystem } from './harness/system.ts'
 import { until } from './harness/until.ts'
 
@@ -37,14 +37,10 @@ afterAll(async () => {
   await mail.close()
 })
 
-async function configure(channels: object): Promise<void> {
-  const settings = { outbound_allow: ['127.0.0.1'], slack: null, email: null, ...channels }
-  await system.client.ok('PATCH', `/projects/${system.ctx.actor.projectId}`, { body: { settings } })
-}
+const configure = (channels: object) => configureChannels(system, { slack: null, email: null, ...channels })
 const SLACK = (rules: object = {}) => ({ slack: { webhook_url: slack.url, on: ['failed'], ...rules } })
 const EMAIL = (rules: object = {}) => ({ email: { to: ['ann@example.com'], on: ['failed'], ...rules } })
 
-const kill = () => system.workers.at(-1)?.child.end('SIGKILL')
 const isDone = async () => (await openDeliveries(system)).length === 0
 
 describe('Slack', () => {
@@ -60,7 +56,7 @@ describe('Slack', () => {
     const sent = slack.sent.map(({ blocks }) => blocks[0]?.text.text ?? '')
     for (const [nth] of tasks.entries()) expect(sent.filter((text) => text.includes(`Number ${nth} `))).toHaveLength(1)
     for (const { text } of slack.sent) expect(text).not.toContain('<!channel>')
-    await kill()
+    await killWorker(system)
   })
 
   it.each([
@@ -73,14 +69,14 @@ describe('Slack', () => {
     await system.startWorker()
     await fail(system, [`Killed ${when}`])
     await sending
-    await kill()
+    await killWorker(system)
     const before = slack.sent.length
     await system.startWorker()
     await hurry(system, 'the next worker has sent it', () => slack.sent.length > before)
     await until('its end is stored', isDone)
     expect(slack.sent).toHaveLength(copies)
     for (const { text } of slack.sent) expect(text).toContain(`Killed ${when}`)
-    await kill()
+    await killWorker(system)
   })
 })
 
@@ -94,7 +90,7 @@ describe('e-mail', () => {
     await system.startWorker()
     await fail(system, [`Killed ${when}`])
     await sending
-    await kill()
+    await killWorker(system)
     const before = mail.sent.length
     await system.startWorker()
     await hurry(system, 'the next worker has sent it', () => mail.sent.length > before)
@@ -102,7 +98,7 @@ describe('e-mail', () => {
     expect(mail.sent).toHaveLength(copies)
     expect(new Set(mail.sent.map(({ messageId }) => messageId)).size).toBe(1)
     for (const { text } of mail.sent) expect(text).toContain(`Killed ${when}`)
-    await kill()
+    await killWorker(system)
   })
 
   it.each([
@@ -118,7 +114,7 @@ describe('e-mail', () => {
     await until('all are to be told', async () => (await openDeliveries(system)).length === tasks.length)
     await advanceClock(system.admin, '61 seconds')
     await sending
-    await kill()
+    await killWorker(system)
     await fail(system, more)
     await system.startWorker()
     await hurry(system, 'the next worker has sent it', () => mail.sent.length > 1)
@@ -128,6 +124,6 @@ describe('e-mail', () => {
     for (const task of tasks) expect([first?.text, second?.text]).toEqual([expect.stringContaining(task), expect.stringContaining(task)])
     for (const task of more) expect(second?.text).toContain(task)
     expect(first?.messageId === second?.messageId).toBe(more.length === 0)
-    await kill()
+    await killWorker(system)
   })
 })

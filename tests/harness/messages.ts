@@ -3,6 +3,14 @@ import { claimSubtask, createSubtask, failLease } from '@muster/usecases'
 import type { System } from './system.ts'
 import { until } from './until.ts'
 
+/** Gives the project of the system these channels and no others. They may be on loopback. */
+export async function configureChannels({ client, ctx }: System, channels: object): Promise<void> {
+  await client.ok('PATCH', `/projects/${ctx.actor.projectId}`, { body: { settings: { outbound_allow: ['127.0.0.1'], ...channels } } })
+}
+
+/** Kills the worker that was started last. */
+export const killWorker = ({ workers }: System) => workers.at(-1)?.child.end('SIGKILL')
+
 /** Subtasks that fail, each once: people are told. */
 export async function fail({ ctx }: System, tasks: readonly string[]): Promise<void> {
   for (const task of tasks) {

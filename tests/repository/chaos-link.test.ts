@@ -9,7 +9,10 @@ test('a hop with delay and loss passes on all bytes in order, also those that it
   const echo = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1')
   await once(echo, 'listening')
   const { port } = echo.address() as { port: number }
-  const hop = await startHop(port, { delayMs: 1, jitterMs: 5, loss: 0.2, random: createRandom(1, 'link') })
+  // The first chunk is lost once.
+  const losses = [true]
+  const random = { ...createRandom(1, 'link'), chance: () => losses.pop() ?? false }
+  const hop = await startHop(port, { delayMs: 1, jitterMs: 5, loss: 0.2, random })
   const socket = connect(hop.port, '127.0.0.1')
   const sent = Buffer.concat(Array.from({ length: 40 }, () => randomBytes(5_000)))
   const received: Buffer[] = []
@@ -28,7 +31,8 @@ test('a hop with delay and loss passes on all bytes in order, also those that it
   await whole
   const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
   expect(hash(Buffer.concat(received))).toBe(hash(sent))
-  expect(hop.counts.chunks).toBeGreaterThan(0)
+  expect(hop.counts).toMatchObject({ lost: 1, heldMs: 200 })
+  expect(hop.counts.chunks).toBeGreaterThan(1)
   socket.destroy()
   await hop.close()
   echo.close()

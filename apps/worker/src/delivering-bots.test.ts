@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { outbox, transaction } from '@muster/db'
 import { createBotPace, createChannels, createChatClient } from '@muster/deliveries'
-import { drainOutbox, type Harness, startHarness, startTelegram, TELEGRAM_TOKEN, type TelegramServer } from '@muster/testing'
+import { type Harness, publishCompleted, startHarness, startTelegram, TELEGRAM_TOKEN, type TelegramServer } from '@muster/testing'
 import { type Ctx, updateProject } from '@muster/usecases'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startChatting } from './chatting.ts'
@@ -49,15 +48,7 @@ function startWorker(workerId: string): void {
 }
 
 async function complete(of: Ctx, count: number): Promise<void> {
-  const { projectId } = of.actor
-  const events = Array.from({ length: count }, () => ({
-    type: 'subtask.completed' as const,
-    subject: { kind: 'subtask' as const, id: of.newId() },
-    data: {},
-    actor: { kind: 'system' as const, id: 'test' },
-  }))
-  await transaction(of.db, projectId, (tx) => outbox.publish(tx, projectId, events))
-  await drainOutbox(harness.deps)
+  await publishCompleted(of, count)
   for (const { wake } of workers) wake?.()
 }
 

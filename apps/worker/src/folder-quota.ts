@@ -6,7 +6,10 @@ const EVERY_MS = 10_000
 /** A measurement that takes long is followed by a pause of this many times its duration. */
 const REST_SHARE = 20
 
-/** The limit of what the folders of a run take up on the disk of its worker: its workspace, unless that is a client's, and what its runner made beside it. It is checked now and then, so a run can exceed it until the next look. */
+/**
+ * The limit of what the folders of a run take up on the disk of its worker: its workspace, unless that is a client's, and what its runner made beside it. It is
+ * checked now and then, so a run can exceed it until the next look.
+ */
 export class FolderQuota {
   readonly #bytesMax: number
   readonly #paths: string[] = []

@@ -89,6 +89,7 @@ export function createReplica(primary: Database, standby: Database, onProblem: (
   return {
     counts,
     async look() {
+      // What it finds is in `problem`.
       if (!isTried || (problem !== null && mayTry())) await tryStandby(null, async () => undefined).catch(() => undefined)
       return problem
     },
@@ -125,6 +126,7 @@ export function turnstile<T>(ask: () => Promise<T>): () => Promise<T> {
     next = undefined
     const asked = ask()
     const ended: Promise<unknown> = asked
+      // Those who asked hear of it.
       .catch(() => {})
       .finally(() => {
         if (underWay === ended) underWay = undefined

@@ -15,6 +15,7 @@ export {
   drain,
   drainOutbox,
   makeTask,
+  publishCompleted,
   readSubtaskRow,
   type SubtaskRow,
   settleOne,

@@ -1,3 +1,4 @@
+import { outbox, transaction } from '@muster/db'
 import type { AttemptEnd, BriefFields, FairShares, LoggedEvent, Subtask, Task } from '@muster/domain'
 import { runQueue } from '@muster/jobs'
 import {
@@ -99,6 +100,19 @@ export async function drain(...contexts: Ctx[]): Promise<number> {
 /** Moves every waiting event into the log. */
 export async function drainOutbox(deps: Deps): Promise<void> {
   while (await relayOutbox(deps));
+}
+
+/** Announces ends of subtasks in a project, without subtasks: for what only follows events. */
+export async function publishCompleted(ctx: Ctx, count: number): Promise<void> {
+  const { projectId } = ctx.actor
+  const events = Array.from({ length: count }, () => ({
+    type: 'subtask.completed' as const,
+    subject: { kind: 'subtask' as const, id: ctx.newId() },
+    data: {},
+    actor: { kind: 'system' as const, id: 'test' },
+  }))
+  await transaction(ctx.db, projectId, (tx) => outbox.publish(tx, projectId, events))
+  await drainOutbox(ctx)
 }
 
 /** The whole log of a project, as far as the relay has brought it. */

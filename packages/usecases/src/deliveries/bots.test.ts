@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { outbox, transaction } from '@muster/db'
 import type { OutboundDelivery, SendResult } from '@muster/domain'
-import { advanceClock, drainOutbox, type Harness, resetClock, startHarness } from '@muster/testing'
+import { advanceClock, type Harness, publishCompleted, resetClock, startHarness } from '@muster/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Ctx, claimDeliveries, endUnsendableDeliveries, type HeldDelivery, sendDelivery, updateProject } from '../index.ts'
 
@@ -31,19 +30,6 @@ afterAll(() => harness.close())
 
 const set = (of: Ctx, telegram: object) =>
   updateProject(of, of.actor.projectId, { settings: { telegram: { chat_id: '7', on: ['completed', 'question'], ...telegram } as never } })
-
-/** Completes work in a project. */
-async function complete(of: Ctx, count: number): Promise<void> {
-  const { projectId } = of.actor
-  const events = Array.from({ length: count }, () => ({
-    type: 'subtask.completed' as const,
-    subject: { kind: 'subtask' as const, id: of.newId() },
-    data: {},
-    actor: { kind: 'system' as const, id: 'test' },
-  }))
-  await transaction(of.db, projectId, (tx) => outbox.publish(tx, projectId, events))
-  await drainOutbox(harness.deps)
-}
 
 const claim = async (): Promise<HeldDelivery[]> => (await claimDeliveries(harness.deps, 100))?.held ?? []
 
@@ -94,7 +80,7 @@ describe('a bot of two projects', () => {
   it('sends one message at a time, and another bot sends beside it', async () => {
     const third = await harness.projectCtx()
     await set(third, { bot_token: OTHER })
-    for (const each of [ann, bob, third]) await complete(each, 3)
+    for (const each of [ann, bob, third]) await publishCompleted(each, 3)
     const held = await claim()
     expect(held.map(({ projectId }) => (projectId === third.actor.projectId ? OTHER : ONE)).sort()).toEqual([ONE, OTHER].sort())
     expect(await claim()).toEqual([])
@@ -111,8 +97,8 @@ describe('a bot of two projects', () => {
   })
 
   it('sends the few messages of one between the many of the other, which came before', async () => {
-    await complete(ann, 150)
-    await complete(bob, 5)
+    await publishCompleted(ann, 150)
+    await publishCompleted(bob, 5)
     let turns = 0
     while ((await open(bob)) > 0) {
       await send()
@@ -124,8 +110,8 @@ describe('a bot of two projects', () => {
   })
 
   it('goes on with the chat of one where that of the other is gone, which is left alone after five failures', async () => {
-    await complete(ann, 20)
-    await complete(bob, 20)
+    await publishCompleted(ann, 20)
+    await publishCompleted(bob, 20)
     const sent = await sendAll(({ receiver }) => (receiver.options.chat_id === '7' ? CHAT_GONE : answered(200)))
     expect(await open(bob)).toBe(0)
     expect(sent.filter((each) => each === ann.actor.projectId)).toHaveLength(5)
@@ -137,17 +123,17 @@ describe('a bot of two projects', () => {
   })
 
   it('tries a chat that was gone at once when the settings name another one', async () => {
-    await complete(ann, 7)
+    await publishCompleted(ann, 7)
     await sendAll(() => CHAT_GONE)
     await set(ann, { chat_id: '9' })
     expect(await send()).toEqual([ann.actor.projectId])
   })
 
   it('that Telegram asks to wait sends nothing to either until then', async () => {
-    await complete(ann, 1)
+    await publishCompleted(ann, 1)
     expect(await send(() => answered(429, { outcome: 'limited', retryAfterSeconds: 60 }))).toEqual([ann.actor.projectId])
-    await complete(ann, 1)
-    await complete(bob, 1)
+    await publishCompleted(ann, 1)
+    await publishCompleted(bob, 1)
     await advanceClock(harness.admin, '50 seconds')
     expect(await sendAll()).toEqual([])
     await advanceClock(harness.admin, '11 seconds')
@@ -155,8 +141,8 @@ describe('a bot of two projects', () => {
   })
 
   it.each([401, 404, 500, null])('that fails five times in a row with %s is left alone for both', async (status) => {
-    await complete(ann, 5)
-    await complete(bob, 5)
+    await publishCompleted(ann, 5)
+    await publishCompleted(bob, 5)
     const failed = await sendAll(() => ({ outcome: 'failed', status }))
     expect(failed).toHaveLength(5)
     await advanceClock(harness.admin, '9 seconds')
@@ -166,9 +152,9 @@ describe('a bot of two projects', () => {
   })
 
   it('sends the messages of the other when one takes its channel away, whose failures are forgotten', async () => {
-    await complete(ann, 6)
+    await publishCompleted(ann, 6)
     await sendAll(() => CHAT_GONE)
-    await complete(bob, 2)
+    await publishCompleted(bob, 2)
     await updateProject(ann, ann.actor.projectId, { settings: {} })
     expect((await harness.admin`select from destinations`).count).toBe(0)
     expect(await sendAll()).toEqual([bob.actor.projectId, bob.actor.projectId])
@@ -176,7 +162,7 @@ describe('a bot of two projects', () => {
   })
 
   it('gives up the messages of a chat that was gone for longer than 72 hours', async () => {
-    await complete(ann, 6)
+    await publishCompleted(ann, 6)
     await sendAll(() => CHAT_GONE)
     await harness.admin`update destinations set paused_until = now() + interval '80 hours'`
     await advanceClock(harness.admin, '73 hours')
@@ -187,8 +173,8 @@ describe('a bot of two projects', () => {
   it('collects the messages of one chat alone', async () => {
     await set(ann, { digest_minutes: 1 })
     await set(bob, { chat_id: '8', digest_minutes: 1 })
-    await complete(ann, 3)
-    await complete(bob, 3)
+    await publishCompleted(ann, 3)
+    await publishCompleted(bob, 3)
     await sendAll()
     await advanceClock(harness.admin, '61 seconds')
     const headings: (string | undefined)[] = []
@@ -203,7 +189,7 @@ describe('a bot of two projects', () => {
 describe('another token of a channel', () => {
   it('takes what waits along, also past the pause of the bot before', async () => {
     await set(ann, { bot_token: ONE })
-    await complete(ann, 3)
+    await publishCompleted(ann, 3)
     await send(() => answered(401, { retryAfterSeconds: 3_000 }))
     await set(ann, { bot_token: OTHER })
     expect(await destinationsOf('deliveries', ann)).toEqual(await destinationsOf('receivers', ann))
@@ -217,7 +203,7 @@ describe('another token of a channel', () => {
 
   it('is that of a message which was made or is being sent while it changes', async () => {
     await set(ann, { bot_token: ONE })
-    await complete(ann, 3)
+    await publishCompleted(ann, 3)
     const [before] = await destinationsOf('deliveries', ann)
     const [held] = await claim()
     await set(ann, { bot_token: OTHER })
@@ -244,9 +230,9 @@ describe('a channel of a version before bots were destinations', () => {
   it('shares its bot from its first message on', async () => {
     await set(ann, { bot_token: ONE })
     await asBefore(ann)
-    await complete(ann, 3)
+    await publishCompleted(ann, 3)
     await set(bob, { bot_token: ONE })
-    await complete(bob, 3)
+    await publishCompleted(bob, 3)
     expect((await sendAll()).sort()).toEqual([ann, ann, ann, bob, bob, bob].map(({ actor }) => actor.projectId).sort())
     expect(await destinationsOf('receivers', ann)).toEqual(await destinationsOf('receivers', bob))
     expect(await destinationsOf('deliveries', ann)).toEqual(await destinationsOf('deliveries', bob))
@@ -259,7 +245,7 @@ describe('a channel of a version before bots were destinations', () => {
     const bot = await destinationsOf('receivers', ann)
     await asBefore(ann)
     const own = await destinationsOf('receivers', ann)
-    await complete(ann, 1)
+    await publishCompleted(ann, 1)
     await set(ann, { chat_id: '9' })
     expect(await destinationsOf('receivers', ann)).toEqual(own)
     await set(ann, { bot_token: ONE })
@@ -271,8 +257,8 @@ describe('a channel of a version before bots were destinations', () => {
     await set(ann, { bot_token: ONE })
     await set(bob, { bot_token: ONE })
     await harness.admin`update receivers set secret = 'other.AAAA' where project_id = ${ann.actor.projectId}`
-    await complete(ann, 6)
-    await complete(bob, 2)
+    await publishCompleted(ann, 6)
+    await publishCompleted(bob, 2)
     // Whose turn is next is a matter of chance, until five failures in a row pause the chat.
     const sent: string[] = []
     for (let turn = 0; turn < 8; turn += 1) sent.push(...(await send()))
