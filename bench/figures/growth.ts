@@ -15,6 +15,8 @@ import { newSubtask } from './post-subtasks.ts'
 import { measureStarts } from './start-latency.ts'
 
 const RATE = 50
+/** Of events that thousands of followers receive each. */
+const FOLLOWED_RATE = 2
 const NEW_AGENTS = 50_000
 /** The rows beside which the other axes grow. */
 const BASE = 10_000
@@ -97,11 +99,11 @@ async function hotPath(bench: Bench, database: BenchDatabase, ids: readonly stri
 
 let sent = 0
 /** Numbers go on, so that no request is made twice. */
-async function send(bench: Bench, target: HttpTarget, request: (index: number) => HttpCall, isWarmUp: boolean): Promise<number[]> {
+async function send(bench: Bench, target: HttpTarget, request: (index: number) => HttpCall, isWarmUp: boolean, rate = RATE): Promise<number[]> {
   const seconds = isWarmUp ? bench.size(3, 1) : bench.size(6, 2)
   const from = sent
-  sent += RATE * seconds
-  return (await sendHttpAtRate(target, RATE, seconds, (index) => request(from + index))).fromSentMs
+  sent += rate * seconds
+  return (await sendHttpAtRate(target, rate, seconds, (index) => request(from + index))).fromSentMs
 }
 
 /** An axis of rows that are stored. */
@@ -216,7 +218,8 @@ async function measureFollowers(bench: Bench, size: number): Promise<Measured> {
   const measured = {
     'POST /subtasks, seen by all': await costs(bench, database, async (isWarmUp) => {
       const before = received.events
-      const latencies = await send(bench, target, (index) => newSubtask(index, { agents: NEW_AGENTS, prefix, runner: 'external' }) as HttpCall, isWarmUp)
+      const spawn = (index: number) => newSubtask(index, { agents: NEW_AGENTS, prefix, runner: 'external' }) as HttpCall
+      const latencies = await send(bench, target, spawn, isWarmUp, FOLLOWED_RATE)
       while (received.events - before < latencies.length * size) await new Promise((resolve) => setTimeout(resolve, 10))
       return latencies
     }),
@@ -274,7 +277,13 @@ export const growth: Figure = {
     'what the processes do unasked, such as the relay and maintenance, counts as well: at so few operations a second it is a large part',
     'pages and execution times are those that PostgreSQL counted for all statements of the database (pg_stat_statements), divided by the operations',
   ],
-  serverSettings: { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'top', 'pg_stat_statements.max': '10000' },
+  serverSettings: {
+    shared_preload_libraries: 'pg_stat_statements',
+    'pg_stat_statements.track': 'top',
+    'pg_stat_statements.max': '10000',
+    // A worker holds up to fourteen.
+    max_connections: '500',
+  },
   async measure(bench) {
     const rows = new Rows()
     await bench.server.admin`create extension if not exists pg_stat_statements`
