@@ -1,8 +1,9 @@
 import { DEFAULT_PROJECT_ID, FairShares } from '@muster/domain'
-import { type Loop, runQueue, startLoop } from '@muster/jobs'
+import { runQueue, startLoop } from '@muster/jobs'
 import { claimRuns } from '@muster/usecases'
 import type { ActiveRuns } from './active-runs.ts'
 import type { WorkerDeps } from './deps.ts'
+import type { Peers } from './peers.ts'
 import type { RestoreWatch } from './restore-watch.ts'
 import { DiskPause } from './workspaces.ts'
 
@@ -11,15 +12,22 @@ const CLAIM_EVERY_MS = 500
 const COLLECT_CAPACITY_MS = 2
 
 export interface ClaimingOptions {
+  peers: Peers
   restores: Pick<RestoreWatch, 'isHeld' | 'reached'>
   /** Subtasks have left their queue. */
   onClaimed: () => void
   onError: (error: unknown) => void
 }
 
+export interface Claiming {
+  /** Claims now, if one of these subtasks calls this worker, or if none is named. */
+  wake(subtaskIds?: readonly string[]): void
+  stop(): Promise<void>
+}
+
 /** Claims subtasks as far as the capacity of this worker goes, and starts them. */
-export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { restores, onClaimed, onError }: ClaimingOptions): Loop {
-  const { settings, workerId, log } = deps
+export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, restores, onClaimed, onError }: ClaimingOptions): Claiming {
+  const { settings, workerId, log, notifier } = deps
   const queues = [...deps.runners.keys()].map((runner) => runQueue(runner, DEFAULT_PROJECT_ID))
   const disk = new DiskPause(deps)
   const shares = new FairShares(settings.PROJECT_WEIGHTS)
@@ -28,6 +36,15 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { restores, on
   let moreMayWait = false
   // A claim may have been committed although its answer was lost.
   let mayHoldMore = false
+  /** How many subtasks have called this worker, and were not claimed yet. */
+  let calls = 0
+  let isStopped = false
+
+  /** Subtasks for which this worker has no capacity, or no runner, call all others. Where another worker has come already, that costs each a look. */
+  const passOn = () => {
+    if (calls > 0 && peers.areThere) notifier.notify('run')
+    calls = 0
+  }
 
   const fillCapacity = () => {
     if (!moreMayWait || isFilling) return
@@ -42,9 +59,10 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { restores, on
     const free = settings.SUBTASK_WORKERS - runs.inUse
     // In thirds: under load, one third is claimed while another runs and the last is stored.
     const limit = Math.min(free, Math.ceil(settings.SUBTASK_WORKERS / 3))
-    if (restores.isHeld || queues.length === 0 || !(await disk.isOver())) return false
-    if (limit <= 0) {
-      moreMayWait = true
+    const isPaused = restores.isHeld || queues.length === 0 || !(await disk.isOver())
+    if (isPaused || limit <= 0) {
+      passOn()
+      if (!isPaused) moreMayWait = true
       return false
     }
     // Each runner's queue is asked first in turn.
@@ -56,6 +74,8 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { restores, on
     const claimed = await claimRuns(deps, { workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false, shares, reached })
     mayHoldMore = false
     moreMayWait = claimed.length === limit
+    calls = Math.max(0, calls - claimed.length)
+    if (!moreMayWait || limit === free) passOn()
     for (const run of claimed) runs.start(run, { onEnd: fillCapacity, onDiskFailure: () => disk.begin() })
     if (claimed.length > 0) {
       onClaimed()
@@ -65,5 +85,18 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { restores, on
   }
 
   const loop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError })
-  return loop
+  return {
+    wake(subtaskIds = []) {
+      const called = peers.countCalls(subtaskIds)
+      if (subtaskIds.length > 0 && called === 0) return
+      calls += called
+      if (isStopped) passOn()
+      else loop.wake()
+    },
+    async stop() {
+      isStopped = true
+      await loop.stop()
+      passOn()
+    },
+  }
 }

@@ -1,11 +1,10 @@
 import type { DrainMode } from '@muster/domain'
-import type { Loop } from '@muster/jobs'
 import type { ActiveRuns } from './active-runs.ts'
 import type { WorkerDeps } from './deps.ts'
 
 /** What takes work, and what happens to the work when it is stopped: judgements and checks are given back. */
 interface Takers {
-  claiming: Loop
+  claiming: { stop(): Promise<void> }
   judging: { stop(): Promise<void> }
   checking: { stop(): Promise<void> }
 }

@@ -1,6 +1,7 @@
 import { type Harness, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDeps, type WorkerDeps } from './deps.ts'
+import { Peers } from './peers.ts'
 import { startPresence } from './presence.ts'
 
 let harness: Harness
@@ -37,7 +38,7 @@ function losing(times: number): WorkerDeps {
 
 describe('the presence of a worker', () => {
   it('is a row and a session lock, and both are gone when it has signed off', async () => {
-    const presence = await startPresence(deps)
+    const presence = await startPresence(deps, new Peers(deps.workerId))
     expect(await rows(deps.workerId)).toHaveLength(1)
     expect(await locks()).toHaveLength(1)
     await presence.stop()
@@ -46,7 +47,7 @@ describe('the presence of a worker', () => {
 
   it('takes its lock again when its connection was lost', async () => {
     const again = { ...deps, workerId: harness.deps.newId() }
-    const presence = await startPresence(again)
+    const presence = await startPresence(again, new Peers(again.workerId))
     const [before] = await locks()
     await harness.admin`select pg_terminate_backend(${before?.pid as number})`
     // By another connection: the one that was ended may be seen to hold it for a while yet.
@@ -56,7 +57,7 @@ describe('the presence of a worker', () => {
 
   it('signs off although its connection is lost just then', async () => {
     const worker = losing(2)
-    const presence = await startPresence(worker)
+    const presence = await startPresence(worker, new Peers(worker.workerId))
     await presence.stop()
     expect(await rows(worker.workerId)).toHaveLength(0)
   })
@@ -70,13 +71,13 @@ describe('the presence of a worker', () => {
         return statements === 2 ? Promise.reject(Object.assign(new Error('cut'), { code: 'CONNECTION_CLOSED' })) : Reflect.apply(target as never, self, parts)
       },
     })
-    await expect(startPresence({ ...worker, presence: { ...deps.presence, sql } })).rejects.toThrow('cut')
+    await expect(startPresence({ ...worker, presence: { ...deps.presence, sql } }, new Peers(worker.workerId))).rejects.toThrow('cut')
     expect(await rows(worker.workerId)).toHaveLength(0)
   })
 
   it('says so when it cannot', async () => {
     const worker = losing(3)
-    const presence = await startPresence(worker)
+    const presence = await startPresence(worker, new Peers(worker.workerId))
     await expect(presence.stop()).rejects.toThrow('cut')
   })
 })

@@ -5,6 +5,7 @@ import { type Loop, startLoop } from '@muster/jobs'
 import { beatWorker, holdWorkerLock, isDatabaseUnavailable, removeWorker } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 import type { Draining } from './draining.ts'
+import type { Peers } from './peers.ts'
 
 const BEAT_MS = 500
 /** A connection may be lost at the moment of signing off; a new one is available at once. */
@@ -14,12 +15,14 @@ export const COULD_NOT_SIGN_OFF = 'could not sign this worker off; its row is re
 
 /**
  * Shows that this worker is alive: a row with the time of its last heartbeat, and a session lock that the database drops when the connection
- * breaks, so that other processes notice within about a second that it is gone. The answer to a heartbeat says whether the worker shall drain.
+ * breaks, so that other processes notice within about a second that it is gone. The answer to a heartbeat says whether the worker shall drain, and
+ * which other workers there are.
  *
  * @param draining once it exists: a worker registers before it can take work
  */
 export async function startPresence(
   deps: WorkerDeps,
+  peers: Peers,
   draining: () => Pick<Draining, 'isDone' | 'begin'> | undefined = () => undefined,
 ): Promise<{ stop(): Promise<void> }> {
   const self = {
@@ -32,7 +35,8 @@ export async function startPresence(
   }
   let heldBy: number | null = null
   const beat = async () => {
-    const { lockKey, backendPid, drain } = await beatWorker(deps.presence.sql, self, draining()?.isDone ?? false)
+    const { lockKey, backendPid, drain, peerIds } = await beatWorker(deps.presence.sql, self, draining()?.isDone ?? false)
+    peers.know(peerIds)
     if (drain !== null) draining()?.begin(drain)
     // A new backend means a new connection, and the lock went with the old one.
     if (backendPid !== heldBy) heldBy = (await holdWorkerLock(deps.presence.sql, lockKey)) ? backendPid : null

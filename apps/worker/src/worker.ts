@@ -17,11 +17,12 @@ import {
 import { ActiveRuns } from './active-runs.ts'
 import { type Chatting, startChatting } from './chatting.ts'
 import { type Checking, startChecking } from './checking.ts'
-import { startClaiming } from './claiming.ts'
+import { type Claiming, startClaiming } from './claiming.ts'
 import { type Delivering, startDelivering } from './delivering.ts'
 import type { WorkerDeps } from './deps.ts'
 import { Draining } from './draining.ts'
 import { type Judging, startJudging } from './judging.ts'
+import { Peers } from './peers.ts'
 import { COULD_NOT_SIGN_OFF, startPresence } from './presence.ts'
 import { BEAT_EVERY_MS, RestoreWatch } from './restore-watch.ts'
 import { type Scheduler, startScheduler } from './scheduler.ts'
@@ -34,7 +35,7 @@ export interface Worker {
 }
 
 interface Loops {
-  claiming: Loop
+  claiming: Claiming
   watching: Watching
   relay: Loop
   scheduler: Scheduler
@@ -81,19 +82,20 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   ])
   started.defer(async () => void (await Promise.allSettled(listening.map((stopListening) => stopListening()))))
   let draining: Draining | undefined
-  const presence = await startPresence(deps, () => draining)
+  const peers = new Peers(deps.workerId)
+  const presence = await startPresence(deps, peers, () => draining)
   started.defer(() => presence.stop().catch((error: unknown) => log.warn({ err: error, worker_id: deps.workerId }, COULD_NOT_SIGN_OFF)))
 
   const giveUp = new AbortController()
   const runs = new ActiveRuns(deps, new Settler(deps, giveUp.signal))
-  loops = startLoops(deps, runs, pace, restores)
+  loops = startLoops(deps, runs, { pace, peers, restores })
   draining = new Draining(deps, runs, loops)
   started.defer(() => stopLoops(deps, runs, loops, giveUp))
   const running = started.move()
   return { stop: () => running.disposeAsync() }
 }
 
-function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace, restores: RestoreWatch): Loops {
+function startLoops(deps: WorkerDeps, runs: ActiveRuns, { pace, peers, restores }: { pace: RelayPace; peers: Peers; restores: RestoreWatch }): Loops {
   const report = createFailureReport(deps.log)
   const scheduler = startScheduler(deps, report.failed('fire schedules'), restores)
   return {
@@ -103,7 +105,7 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, pace: RelayPace, restore
     delivering: startDelivering(deps, report.failed, restores),
     chatting: startChatting(deps, report.failed),
     // What runs has left its queue.
-    claiming: startClaiming(deps, runs, { restores, onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
+    claiming: startClaiming(deps, runs, { peers, restores, onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
     watching: startWatching(deps, runs, report.failed),
     relay: startLoop(() => report.watch(relayOutbox(deps)), { ...pace, onError: report.failed('relay events') }),
     maintenance: startAllMaintenance(deps, restores, report.failed),

@@ -3,7 +3,7 @@ import type { Database, Notice } from '@muster/db'
 
 /**
  * Channels on which loops wake each other, within a process and across processes. Only speed depends on them, because every listener also polls.
- * `run`: jobs are waiting. `cancel`: running subtasks have a cancel or an update; the payload is their ids. `events`: the log has grown; the relay
+ * `run`: jobs are waiting; the payload is the ids of their subtasks, and each of them is for one worker. `cancel`: running subtasks have a cancel or an update; the payload is their ids. `events`: the log has grown; the relay
  * sends it inside its commit. `ended`: subtasks and tasks have ended; the payload is their ids. `followed`: the log has followers. `schedule`: a schedule is due at another time than was known. `judge`: judgements are waiting. `check`: checks are waiting. `deliver`: deliveries are waiting; the
  * relay sends it inside its commit as well.
  */
@@ -31,6 +31,8 @@ function isLocal(channel: Channel): channel is (typeof LOCAL_CHANNELS)[number] {
 }
 
 const QUIET_MS = 2
+/** Stands for a notification without a payload among others with one: its listeners have to look at everything. */
+const EVERYTHING = ''
 /** A notification carries at most 8000 bytes; ids take 37 each. */
 const PAYLOADS_PER_NOTIFICATION = 200
 /** How long a process sends no notification before the next one may travel with a commit, in milliseconds. */
@@ -91,7 +93,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
     wakeHere(channel, payload === undefined ? [] : [payload])
     if (isLocal(channel)) return
     const payloads = waiting.get(channel) ?? new Set()
-    if (payload !== undefined) payloads.add(payload)
+    payloads.add(payload ?? EVERYTHING)
     waiting.set(channel, payloads)
     if (!quiet.has(channel)) flush(channel)
   }
@@ -124,7 +126,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
         CHANNELS[channel],
         (text) => {
           const [sender, ...payloads] = text.split(',')
-          if (sender !== self) onNotification(payloads)
+          if (sender !== self) onNotification(payloads.includes(EVERYTHING) ? [] : payloads)
         },
         () => onNotification([]),
       )

@@ -7,6 +7,9 @@ import type { AttemptRef } from './subtasks/settle.ts'
 /** Not the class of the singleton locks (7300): a worker's number must never be the relay's. */
 const LOCK_CLASS = 7301
 
+/** A worker that has shown no heartbeat for so long gets no calls. Heartbeats come twice a second. */
+const PEER_SILENT_MS = 1_200
+
 /** What a worker says of itself. */
 export interface WorkerSelf {
   id: string
@@ -17,21 +20,27 @@ export interface WorkerSelf {
   pid: number
 }
 
-/**
- * Registers a worker, or renews its presence, and reads whether it shall drain. `lockKey` names the session lock that it holds while its connection,
- * that of `backendPid`, lives.
- */
-export async function beat(
-  sql: Database['sql'],
-  worker: WorkerSelf,
-  isDrained: boolean,
-): Promise<{ lockKey: number; backendPid: number; drain: DrainMode | null }> {
-  const [row] = await sql<{ lock_key: number; backend_pid: number; drain: DrainMode | null }[]>`
+/** What a worker learns with a heartbeat. */
+export interface Beat {
+  /** Names the session lock that it holds while its connection, that of `backendPid`, lives. */
+  lockKey: number
+  backendPid: number
+  drain: DrainMode | null
+  /** The ids of other workers that take work, as far as their heartbeats show. */
+  peerIds: string[]
+}
+
+/** Registers a worker, or renews its presence, and reads what it has to know of itself and of others. */
+export async function beat(sql: Database['sql'], worker: WorkerSelf, isDrained: boolean): Promise<Beat> {
+  const [row] = await sql<{ lock_key: number; backend_pid: number; drain: DrainMode | null; peer_ids: string[] }[]>`
     insert into muster_system.workers (id, runners, slots, version, host, pid)
     values (${worker.id}, ${worker.runners as string[]}, ${worker.capacity}, ${worker.version}, ${worker.host}, ${worker.pid})
     on conflict (id) do update set seen_at = muster_now(), drained_at = case when ${isDrained} then coalesce(workers.drained_at, muster_now()) end
-    returning lock_key, pg_backend_pid() as backend_pid, drain`
-  return { lockKey: row?.lock_key as number, backendPid: row?.backend_pid as number, drain: row?.drain ?? null }
+    returning lock_key, pg_backend_pid() as backend_pid, drain, array(
+      select w.id from muster_system.workers w
+      where w.id <> ${worker.id} and w.drain is null and w.seen_at > (select muster_now()) - ${PEER_SILENT_MS} * interval '1 millisecond'
+    ) as peer_ids`
+  return { lockKey: row?.lock_key as number, backendPid: row?.backend_pid as number, drain: row?.drain ?? null, peerIds: row?.peer_ids ?? [] }
 }
 
 /** A worker as others see it. Version, host and pid are null where it is of an earlier version. */

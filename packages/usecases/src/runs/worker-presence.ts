@@ -1,5 +1,4 @@
-import { type AttemptRef, checkpoints, steps, transaction, type WorkerSelf, workers } from '@muster/db'
-import type { DrainMode } from '@muster/domain'
+import { type AttemptRef, type Beat, checkpoints, steps, transaction, type WorkerSelf, workers } from '@muster/db'
 import type { Deps } from '../core/ctx.ts'
 import { TIMEOUT_GRACE_SECONDS } from './claim-runs.ts'
 
@@ -15,14 +14,10 @@ export interface RunSignal {
 }
 
 /**
- * Reports that a worker is alive, holds the session lock that proves its connection is, and reads whether it shall drain. Call it every half second
- * on the same reserved connection; after a reconnect it takes the lock again.
+ * Reports that a worker is alive, holds the session lock that proves its connection is, and reads whether it shall drain and which other workers take
+ * work. Call it every half second on the same reserved connection; after a reconnect it takes the lock again.
  */
-export async function beatWorker(
-  connection: Deps['dispatchDb']['sql'],
-  worker: WorkerSelf,
-  isDrained: boolean,
-): Promise<{ lockKey: number; backendPid: number; drain: DrainMode | null }> {
+export async function beatWorker(connection: Deps['dispatchDb']['sql'], worker: WorkerSelf, isDrained: boolean): Promise<Beat> {
   return await workers.beat(connection, worker, isDrained)
 }
 

@@ -44,6 +44,9 @@ export interface NewSubtask {
   maxRevisions?: number | undefined
 }
 
+/** So many subtasks at once are work for every worker. */
+const CALLED_EACH_MAX = 50
+
 export const DEFAULT_AGENT = 'default'
 const DEFAULT_MAX_ATTEMPTS = 2
 export const DEFAULT_MAX_STEPS = 50
@@ -179,7 +182,7 @@ async function insertWithLimits(deps: Deps, tx: Tx, projectId: string, prepared:
     overBudget = refusals
   }
   const rowsById = new Map(asking.map(({ row }) => [row.id, row]))
-  let hasPermits = false
+  const startable: string[] = []
   const spawned: Spawned[] = []
   const fullLanes = new Map<string, DomainError>()
   for (const { row: asked } of prepared) {
@@ -192,13 +195,19 @@ async function insertWithLimits(deps: Deps, tx: Tx, projectId: string, prepared:
       continue
     }
     const hasTaken = accepted.outranksHolder && (await takeLaterPermit(deps, tx, projectId, row, accepted.rankAt))
-    hasPermits ||= accepted.hasPermit || hasTaken
+    if (accepted.hasPermit || hasTaken) startable.push(row.id)
     spawned.push({ answer: toNewSubtask(row, accepted.createdAt) })
   }
   if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectPermitsSoon(deps, projectId))
-  if (hasPermits) tx.afterCommit(() => deps.notifier.notify('run'))
+  if (startable.length > 0) tx.afterCommit(() => callWorkers(deps, startable))
   if (inserted.size > 0) tx.afterCommit(() => deps.notifier.notify('outbox'))
   return { spawned, hasBudget }
+}
+
+/** Calls a worker for each of these subtasks, or all workers where so many wait. */
+function callWorkers({ notifier }: Deps, subtaskIds: readonly string[]): void {
+  if (subtaskIds.length > CALLED_EACH_MAX) notifier.notify('run')
+  else for (const id of subtaskIds) notifier.notify('run', id)
 }
 
 const NOT_YET = new Date(0)
@@ -218,7 +227,7 @@ async function insertAtOnce(deps: Deps, projectId: string, prepared: readonly Pr
       prepared.map(({ row }) => row.agentId),
       lanes.laneDefaults(deps.settings),
     )
-    const notification = deps.notifier.withCommit('run', [])
+    const notification = deps.notifier.withCommit('run', ids)
     const inserted = insertRows(deps, tx, projectId, prepared, { isReserved: false, takesNoPermit: true, notice: notification })
     const sent = pipeline([locked, inserted] as const)
     tx.withCommit(sent)
