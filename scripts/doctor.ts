@@ -99,8 +99,11 @@ function lookAtProviders(settings: Settings): Finding {
 }
 
 function lookAtSandbox(settings: Settings): Finding {
-  const { problem } = findSandbox(settings, process.env)
-  if (problem === null) return { name: 'sandbox', state: 'ok', detail: 'bubblewrap works' }
+  const { sandbox, problem } = findSandbox(settings, process.env)
+  if (sandbox !== null) {
+    const unlimited = sandbox.limits.problem
+    return { name: 'sandbox', state: unlimited === null ? 'ok' : 'unknown', detail: `bubblewrap works${unlimited === null ? '' : `. ${unlimited}`}` }
+  }
   if (settings.SANDBOX !== 'required') return { name: 'sandbox', state: 'unknown', detail: `programs of subtasks run without one. ${problem}` }
   return { name: 'sandbox', state: 'problem', detail: problem, advice: 'A worker does not start (SANDBOX=required): see docs/sandbox.md.' }
 }

@@ -86,6 +86,8 @@ function openRunners({ settings, environment, log, runners }: WorkerContext) {
   const { sandbox, problem } = requireSandbox(settings, environment)
   const runsPrograms = Object.keys(settings.COMMAND_RUNNERS).length + Object.keys(settings.CHECKS).length > 0 || settings.ENABLE_BASH_TOOL
   if (sandbox === null && runsPrograms && settings.SANDBOX === 'auto') log.warn({ problem }, 'programs of subtasks run without a sandbox')
+  const unlimited = sandbox?.limits.problem ?? null
+  if (unlimited !== null && runsPrograms) log.warn({ problem: unlimited }, 'the sandbox of programs of subtasks lacks limits')
   const guard = startGuard({ log })
   return {
     runners: createRunners(settings, { guard, log, environment, sandbox }),

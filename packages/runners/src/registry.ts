@@ -7,7 +7,7 @@ import type { Guard, RunnerLog } from './command/guard.ts'
 import { type Environment, locateProgram } from './command/program.ts'
 import { createCommandRunner } from './command/runner.ts'
 import type { Runner } from './port.ts'
-import { findSandbox, type Sandbox, type SandboxSettings } from './sandbox/sandbox.ts'
+import { type FoundSandbox, findSandbox, type Sandbox, type SandboxLimits, type SandboxSettings } from './sandbox/sandbox.ts'
 
 /** The part of the settings that decides which runners there are. */
 export type RunnerSettings = Pick<Settings, 'COMMAND_RUNNERS' | 'DEFAULT_RUNNER'> & AiRunnerSettings & ClaudeCodeSettings & SandboxSettings
@@ -42,12 +42,15 @@ export interface RunnerDescription extends RunnerOffer {
   sandbox: 'program' | 'commands' | 'none'
   /** Why nothing is, where something could be. */
   sandboxProblem?: string
+  /** What the processes of one sandbox may use together; absent where nothing is confined. */
+  sandboxLimits?: SandboxLimits
 }
 
 /** Work for external workers that claim it over HTTP. No worker of ours runs it. */
 const EXTERNAL = 'external'
 const AI = 'ai'
 const CLAUDE_CODE = 'claude-code'
+const EXEMPT: FoundSandbox = { sandbox: null, problem: 'Its entry in COMMAND_RUNNERS has sandbox: false.' }
 const INTERRUPTIBLE = new Set([AI, CLAUDE_CODE])
 
 /**
@@ -70,11 +73,11 @@ export function createRunners(settings: RunnerSettings, deps: RunnerDeps): Map<s
 export function describeRunners(settings: RunnerSettings, surroundings: RunnerSurroundings): { items: RunnerDescription[] } {
   const baseFolder = surroundings.baseFolder ?? process.cwd()
   const found = findSandbox(settings, surroundings.environment, baseFolder)
-  const commandsOfModels = settings.ENABLE_BASH_TOOL ? confines('commands', found.problem) : confines('none', null)
+  const commandsOfModels = settings.ENABLE_BASH_TOOL ? confines('commands', found) : confines('none', null)
   const commands = Object.entries(settings.COMMAND_RUNNERS).map(([name, command]) => {
     const { missing } = locateProgram(command, surroundings.environment, baseFolder)
-    const problem = command.sandbox === false ? 'Its entry in COMMAND_RUNNERS has sandbox: false.' : found.problem
-    return { name, available: missing.length === 0, missing, steerable: command.steerable ?? false, ...confines('program', problem) }
+    const by = command.sandbox === false ? EXEMPT : found
+    return { name, available: missing.length === 0, missing, steerable: command.steerable ?? false, ...confines('program', by) }
   })
   const { missing: claudeMissing, version } = locateClaude(settings, surroundings.environment, baseFolder)
   const items = [
@@ -102,6 +105,7 @@ export function describeRunners(settings: RunnerSettings, surroundings: RunnerSu
   }
 }
 
-function confines(what: RunnerDescription['sandbox'], problem: string | null): Pick<RunnerDescription, 'sandbox' | 'sandboxProblem'> {
-  return problem === null ? { sandbox: what } : { sandbox: 'none', sandboxProblem: problem }
+function confines(what: RunnerDescription['sandbox'], by: FoundSandbox | null): Pick<RunnerDescription, 'sandbox' | 'sandboxProblem' | 'sandboxLimits'> {
+  if (by === null) return { sandbox: 'none' }
+  return by.sandbox === null ? { sandbox: 'none', sandboxProblem: by.problem } : { sandbox: what, sandboxLimits: by.sandbox.limits }
 }

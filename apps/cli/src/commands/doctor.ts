@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { type Muster, MusterError, type Readiness, type ReadinessPart } from '@muster/client'
+import { type Muster, MusterError, type Readiness, type ReadinessPart, type Runner, type SandboxLimits } from '@muster/client'
 import type { Command } from 'commander'
 import { Cli } from '../cli.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -120,11 +120,21 @@ async function lookAtAccess(muster: Muster): Promise<Finding[]> {
 }
 
 /** As the API sees it on its machine; workers decide on theirs. */
-function sandboxFinding(runners: readonly { name: string; sandbox: string; sandbox_problem?: string }[]): Finding {
+function sandboxFinding(runners: readonly Pick<Runner, 'name' | 'sandbox' | 'sandbox_problem' | 'sandbox_limits'>[]): Finding {
   const problems = new Set(runners.flatMap(({ sandbox_problem: problem }) => problem ?? []))
   if (problems.size > 0) return { name: 'sandbox', state: 'unknown', detail: `programs run without one. ${[...problems].map(oneLine).join(' ')}` }
-  const confined = runners.filter(({ sandbox }) => sandbox !== 'none').map(({ name }) => name)
-  return { name: 'sandbox', state: 'ok', detail: confined.length === 0 ? 'nothing to confine' : `bubblewrap, for ${confined.join(', ')}` }
+  const confined = runners.filter(({ sandbox }) => sandbox !== 'none')
+  const limits = confined[0]?.sandbox_limits
+  if (limits === undefined) return { name: 'sandbox', state: 'ok', detail: 'nothing to confine' }
+  const detail = `bubblewrap, for ${confined.map(({ name }) => name).join(', ')}; ${describeLimits(limits)}`
+  return limits.problem === null
+    ? { name: 'sandbox', state: 'ok', detail }
+    : { name: 'sandbox', state: 'unknown', detail: `${detail}. ${oneLine(limits.problem)}` }
+}
+
+function describeLimits({ memory_bytes: bytes, processes }: SandboxLimits): string {
+  const memory = bytes === null ? 'any memory' : `at most ${Math.round(bytes / 1_048_576)} MiB`
+  return `each with ${memory} and ${processes === null ? 'any number of' : `at most ${processes}`} processes`
 }
 
 async function lookAtWorkers(muster: Muster): Promise<Finding> {

@@ -4783,12 +4783,28 @@ export interface components {
             sandbox: components["schemas"]["RunnerSandbox"];
             /** @description Why nothing is confined, where something could be. See docs/sandbox.md. */
             sandbox_problem?: string;
+            /** @description What everything in one sandbox may use together. Absent where nothing is confined. */
+            sandbox_limits?: components["schemas"]["SandboxLimits"];
         };
         RunnerList: {
             items: components["schemas"]["Runner"][];
         };
         /** @enum {string} */
         RunnerSandbox: "program" | "commands" | "none";
+        SandboxLimits: {
+            /**
+             * Format: int64
+             * @description Null: not limited.
+             */
+            memory_bytes: number | null;
+            /**
+             * Format: int64
+             * @description Processes and threads at once. Null: not limited.
+             */
+            processes: number | null;
+            /** @description Which setting does not hold on this machine, and why. */
+            problem: string | null;
+        };
         ScannedTsg: {
             id: string;
             /**
@@ -6941,6 +6957,7 @@ export type RevisedTask = components['schemas']['RevisedTask'];
 export type Runner = components['schemas']['Runner'];
 export type RunnerList = components['schemas']['RunnerList'];
 export type RunnerSandbox = components['schemas']['RunnerSandbox'];
+export type SandboxLimits = components['schemas']['SandboxLimits'];
 export type ScannedTsg = components['schemas']['ScannedTsg'];
 export type Schedule = components['schemas']['Schedule'];
 export type ScheduleFilter = components['schemas']['ScheduleFilter'];

@@ -13,6 +13,9 @@ import { mcpServersSchema } from './mcp-settings.ts'
 
 const text = z.string().trim().min(1)
 const count = (min: number, max: number) => z.coerce.number<string>().int().min(min).max(max)
+/** With less, no program starts in a sandbox. */
+const SANDBOX_MEMORY_BYTES_MIN = 16_777_216
+const SANDBOX_PROCESSES_MIN = 16
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost'])
 
@@ -246,6 +249,16 @@ export const settingsSchema = z.object({
     .describe(
       'true: commands of models and checks may use the network from their sandbox. An entry of COMMAND_RUNNERS or CHECKS says it for itself with network.',
     ),
+  SANDBOX_MEMORY_BYTES_MAX: count(0, Number.MAX_SAFE_INTEGER)
+    .refine((bytes) => bytes === 0 || bytes >= SANDBOX_MEMORY_BYTES_MIN, `must be 0 or at least ${SANDBOX_MEMORY_BYTES_MIN}`)
+    .default(8_589_934_592)
+    .describe(
+      'Bytes of memory that all processes of one sandbox may use together: 8 GiB. 0: no limit. It holds only where the worker can make cgroups, which GET /runners and muster doctor say. See docs/sandbox.md.',
+    ),
+  SANDBOX_PROCESSES_MAX: count(0, 4_194_304)
+    .refine((processes) => processes === 0 || processes >= SANDBOX_PROCESSES_MIN, `must be 0 or at least ${SANDBOX_PROCESSES_MIN}`)
+    .default(1_024)
+    .describe('Processes and threads of one sandbox at once. 0: no limit. If the worker runs as root, it holds only where the worker can make cgroups.'),
   MCP_SERVERS: mcpServers
     .default({})
     .describe(

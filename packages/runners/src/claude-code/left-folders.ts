@@ -1,24 +1,16 @@
-import { lstat, readFile, readlink, writeFile } from 'node:fs/promises'
+import { lstat, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toStorableText } from '@muster/domain'
+import { isOwnerGone, ownerOf, type ProcessOwner } from '../command/process-owner.ts'
 
 /** What the folders of this runner begin with, in the folder of temporary files. */
 export const FOLDER_PREFIX = 'muster-claude-'
 const OWNER_FILE = 'owner.json'
 
-/** A process. Others may have its number at another time or in another container. */
-interface Owner {
-  pid: number
-  /** In ticks since the machine started; empty if unknown. */
-  startedAt: string
-  /** The namespace in which `pid` is valid. */
-  namespace: string
-}
-
 /** Writes down whose a folder is. */
 export async function markOwner(folder: string): Promise<void> {
-  await writeFile(join(folder, OWNER_FILE), JSON.stringify(await ownerOf(process.pid)), { mode: 0o600, flag: 'wx' })
+  await writeFile(join(folder, OWNER_FILE), JSON.stringify(ownerOf(process.pid)), { mode: 0o600, flag: 'wx' })
 }
 
 /**
@@ -43,27 +35,7 @@ export const PREPARED_FOLDERS = {
 async function isLeft(folder: string): Promise<boolean> {
   const stat = await lstat(folder)
   if (!stat.isDirectory() || stat.uid !== process.getuid?.()) return false
-  const owner = JSON.parse(toStorableText(await readFile(join(folder, OWNER_FILE), 'utf8'))) as Partial<Owner>
-  if (typeof owner.pid !== 'number' || !Number.isInteger(owner.pid) || owner.pid <= 0) return false
-  if (owner.namespace !== (await namespace())) return false
-  return !isThere(owner.pid) || (await ownerOf(owner.pid)).startedAt !== owner.startedAt
-}
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
-  }
-}
-
-async function ownerOf(pid: number): Promise<Owner> {
-  // The name of a program, in parentheses, may have anything in it; the start is the 20th field behind it.
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  return { pid, startedAt: stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '', namespace: await namespace() }
-}
-
-async function namespace(): Promise<string> {
-  return await readlink('/proc/self/ns/pid').catch(() => '')
+  const { pid, startedAt, namespace } = JSON.parse(toStorableText(await readFile(join(folder, OWNER_FILE), 'utf8'))) as Partial<ProcessOwner>
+  if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0 || startedAt === undefined || namespace === undefined) return false
+  return isOwnerGone({ pid, startedAt, namespace })
 }

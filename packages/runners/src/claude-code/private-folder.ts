@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inMebibytes } from '../command/outcome.ts'
 import type { Run } from '../port.ts'
+import type { Cgroup } from '../sandbox/cgroups.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { FOLDER_PREFIX, markOwner } from './left-folders.ts'
 import type { ToolRules } from './tool-rules.ts'
@@ -28,13 +30,27 @@ const HOOK_TIMEOUT_SECONDS = 5
 /** The variable by which the credential reaches the program: in no file, and in no argument. */
 const TOKEN = 'MUSTER_TOKEN'
 
-/** What runs a command: without the secrets of the program, and in the sandbox where there is one. */
-function shellOf(sandbox: readonly string[]): string {
-  const prefix = sandbox.map((argument) => `'${argument.replaceAll("'", "'\\''")}' `).join('')
-  return `#!/bin/sh
-unset ANTHROPIC_API_KEY ANTHROPIC_BASE_URL ${TOKEN}
-exec ${prefix}"\${SHELL:-/bin/sh}" -c "$1"
+/** What runs a command: without the secrets of the program, and in the sandbox where there is one, with its limits. */
+function shellOf(sandbox: readonly string[], cgroup: Cgroup | null, memoryBytes: number | null): string {
+  const head = `#!/bin/sh\nunset ANTHROPIC_API_KEY ANTHROPIC_BASE_URL ${TOKEN}\n`
+  const command = `${quote(sandbox)}"\${SHELL:-/bin/sh}" -c "$1"`
+  if (cgroup === null) return `${head}exec ${command}\n`
+  return `${head}killed() { grep -hs '^oom_kill ' ${quote(cgroup.killCounts)}/dev/null; }
+before=$(killed)
+/bin/sh -c ${quote([ENTER_SCRIPT, 'muster-cgroup', String(cgroup.entrances.length), ...cgroup.entrances])}${command}
+status=$?
+[ "$(killed)" = "$before" ] || echo '[the kernel killed a process, because memory ran out; your commands may use ${inMebibytes(memoryBytes ?? 0)} together]' >&2
+exit $status
 `
+}
+
+/** Enters the cgroup before there is a sandbox, which shows it read-only. Only what is in it is killed with it: the shell around this one says so. */
+const ENTER_SCRIPT = `count=$1; shift
+while [ "$count" -gt 0 ]; do echo $$ > "$1" || exit 125; shift; count=$((count - 1)); done
+exec "$@"`
+
+function quote(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}' `).join('')
 }
 
 /** Makes the folder, for the eyes of this user alone. Commands may change its part for temporary files, where the program expects notes of them. */
@@ -42,6 +58,7 @@ export async function makePrivateFolder(
   { access, brief, workspace }: Pick<Run, 'access' | 'brief' | 'workspace'>,
   rules: ToolRules,
   sandbox: Sandbox | null = null,
+  cgroup: Cgroup | null = null,
 ): Promise<PrivateFolder> {
   const root = await mkdtemp(join(tmpdir(), FOLDER_PREFIX))
   const folder = {
@@ -65,7 +82,7 @@ export async function makePrivateFolder(
   ])
   // The sandbox binds folders, so they have to exist.
   const confined = sandbox === null ? [] : commandSandbox(sandbox, workspace, root, folder.temporary)
-  await write(folder.shell, shellOf(confined), 0o700)
+  await write(folder.shell, shellOf(confined, cgroup, sandbox?.limits.memoryBytes ?? null), 0o700)
   return folder
 }
 

@@ -4,15 +4,16 @@ import { createStepLog } from '../ai/step-log.ts'
 import { Approvals } from '../approvals.ts'
 import type { Guard, RunnerLog } from '../command/guard.ts'
 import { createLineReader } from '../command/lines.ts'
-import { gateFailure, type Program, StartError, startProgram } from '../command/process.ts'
+import { gateFailure, openCgroup, type Program, StartError, startProgram } from '../command/process.ts'
 import type { Environment } from '../command/program.ts'
 import { createTail } from '../command/text.ts'
 import { LIMITS } from '../command/transcript.ts'
 import type { Run, Runner, RunOutcome } from '../port.ts'
+import type { Cgroup } from '../sandbox/cgroups.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { argumentsOf, environmentOf } from './command-line.ts'
 import { decideOutcome } from './outcome.ts'
-import { makePrivateFolder } from './private-folder.ts'
+import { makePrivateFolder, type PrivateFolder } from './private-folder.ts'
 import { restoreSession, saveSession } from './saved-session.ts'
 import { Session } from './session.ts'
 import { type ClaudeCodeSettings, locateClaude, modelOf } from './settings.ts'
@@ -76,9 +77,14 @@ async function runProgram(run: Run, { program: path, model, settings, options }:
   if (exceeded !== null) return { kind: 'budget_exceeded', error: exceeded }
   const redact = createRedact(options.environment, { ...operatorSecrets(settings), MUSTER_TOKEN: run.access.token })
   const rules = toolRulesOf(run.brief, settings.ENABLE_BASH_TOOL)
-  const folder = await makePrivateFolder(run, rules, options.sandbox)
-  run.alsoUses(folder.root)
+  const { sandbox = null } = options
+  let cgroup: Cgroup | null = null
+  let folder: PrivateFolder | null = null
   try {
+    // Of all commands of the run together: the program starts them, and not the worker.
+    if (settings.ENABLE_BASH_TOOL && sandbox !== null) cgroup = await openCgroup(sandbox)
+    folder = await makePrivateFolder(run, rules, sandbox, cgroup)
+    run.alsoUses(folder.root)
     const saved = await restoreSession(run, folder)
     const args = argumentsOf(run, folder, saved, rules, model)
     const env = environmentOf(run, folder, settings, options.environment)
@@ -99,7 +105,8 @@ async function runProgram(run: Run, { program: path, model, settings, options }:
     if (error instanceof StartError) return cannotStart(redact(error.message), error.isTransient)
     throw withoutSecrets(error, redact)
   } finally {
-    await folder.remove().catch((error) => options.log.warn({ err: error }, 'could not remove the folder of a session'))
+    await cgroup?.remove()
+    await folder?.remove().catch((error) => options.log.warn({ err: error }, 'could not remove the folder of a session'))
   }
 }
 

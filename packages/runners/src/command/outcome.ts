@@ -9,6 +9,8 @@ export interface Ending {
   signal: string | null
   /** Set when it was ended from here: because the run was stopped, or because it lingered after its closing line. */
   endedBy: 'stop' | 'lingering' | null
+  /** The limit of memory of its sandbox in bytes, where the kernel has killed a process of it for that. */
+  exceededMemoryBytes?: number
 }
 
 /**
@@ -48,8 +50,23 @@ export function decideOutcome(
   }
 }
 
-/** "The program exited with code 3", or "The program was ended by SIGSEGV (11)". */
-export function describeEnding({ code, signal }: Pick<Ending, 'code' | 'signal'>): string {
+/** "The program exited with code 3", or "The program was ended by SIGSEGV (11)"; and that it used too much memory. */
+export function describeEnding(ending: Omit<Ending, 'endedBy'>): string {
+  const memory = describeMemory(ending)
+  return `${describeExit(ending)}${memory === null ? '' : `: ${memory}`}`
+}
+
+/** That the kernel killed a process of it for its memory, as part of a sentence; null where it did not. */
+export function describeMemory({ exceededMemoryBytes: bytes }: Pick<Ending, 'exceededMemoryBytes'>): string | null {
+  return bytes === undefined ? null : `the kernel killed a process of it, because it used more than ${inMebibytes(bytes)} of memory (SANDBOX_MEMORY_BYTES_MAX)`
+}
+
+/** "8192 MiB" */
+export function inMebibytes(bytes: number): string {
+  return `${Math.round(bytes / 1_048_576)} MiB`
+}
+
+function describeExit({ code, signal }: Pick<Ending, 'code' | 'signal'>): string {
   if (signal === null) return `The program exited with code ${code}`
   const number = (constants.signals as Record<string, number | undefined>)[signal]
   return `The program was ended by ${signal}${number === undefined ? '' : ` (${number})`}`

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
+import type { Cgroup } from '../sandbox/cgroups.ts'
 import type { ConfinedProgram, Sandbox, SandboxOptions } from '../sandbox/sandbox.ts'
 import type { Guard } from './guard.ts'
 import type { Ending } from './outcome.ts'
@@ -79,7 +80,11 @@ export class StartError extends Error {
  */
 export async function startProgram({ program, args, cwd, env, guard, confined = null, killAfterMs = KILL_AFTER_MS }: ProgramOptions): Promise<Program> {
   const [started, ...rest] = confined === null ? [program, ...args] : argvOf(confined, { program, args, cwd })
-  const child = await spawnGate(started, rest, cwd, { ...env, MUSTER_GUARD: guard.mark })
+  const cgroup = confined === null ? null : await openCgroup(confined.by)
+  const child = await spawnGate(started, rest, cwd, { ...env, MUSTER_GUARD: guard.mark }).catch(async (error) => {
+    await cgroup?.remove()
+    throw error
+  })
   const pgid = child.pid as number
   const [stdin, stdout, stderr, gate] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
   // A program may close any of its pipes at any time; writing to one is then not an accident.
@@ -112,11 +117,15 @@ export async function startProgram({ program, args, cwd, env, guard, confined = 
     await Promise.all([quiet(stdout, listenMs), quiet(stderr, listenMs)])
     if (endedBy === null && !(stdout.closed && stderr.closed)) await killMarked(marks)
     for (const stream of [stdin, stdout, stderr, gate]) stream.destroy()
-    return ending
+    const exceededMemoryBytes = (await cgroup?.exceededMemory()) ?? null
+    await cgroup?.remove()
+    return exceededMemoryBytes === null ? ending : { ...ending, exceededMemoryBytes }
   })()
 
   try {
     await guard.add(pgid)
+    // The gate is still closed: the program never runs outside of it.
+    await cgroup?.enter(pgid).catch(refuseLimits)
   } catch (error) {
     signalGroup(pgid, 'SIGKILL')
     stdout.resume()
@@ -143,6 +152,15 @@ export async function startProgram({ program, args, cwd, env, guard, confined = 
     },
     ended,
   }
+}
+
+/** @throws StartError where the kernel refuses: a program does not run without the limits that its sandbox is said to have. */
+export function openCgroup(sandbox: Sandbox): Promise<Cgroup | null> {
+  return sandbox.openCgroup().catch(refuseLimits)
+}
+
+function refuseLimits(error: Error): never {
+  throw new StartError(`The limits of its sandbox could not be set: ${error.message}.`, true)
 }
 
 /** How an entry of the operator's is confined: not at all where there is no sandbox, or the entry has `sandbox: false`. */

@@ -16,10 +16,10 @@ export interface Confinement {
   /** Files and folders that it does not see. A folder is an empty one for it, which it may write to and which is gone afterwards. */
   hides: readonly string[]
   hasNetwork: boolean
+  /** Processes and threads of it at once, as a limit of its user; 0: no limit. Holds only where `countsProcesses`. */
+  processesMax: number
 }
 
-/** Processes and threads of one program at once. Linux does not count those of root. */
-export const PROCESSES_MAX = 1_024
 /** Until this version, the limit counts all processes of the user on the machine, and not those of the sandbox. */
 const OWN_COUNT_SINCE = [5, 14] as const
 
@@ -45,8 +45,8 @@ const KINDS: readonly Kind[] = ['hide', 'read', 'write']
  * group that the guard knows, and has no terminal anyway.
  */
 export function bubblewrapArguments(confinement: Confinement, entryName: string): string[] {
-  const { program, args, cwd, hasNetwork } = confinement
-  const limit = countsOwnProcesses(release()) ? String(PROCESSES_MAX) : ''
+  const { program, args, cwd, hasNetwork, processesMax } = confinement
+  const limit = processesMax > 0 && countsOwnProcesses(release()) ? String(processesMax) : ''
   return [
     ...NAMESPACES,
     ...(hasNetwork ? [] : ['--unshare-net']),
@@ -114,6 +114,11 @@ function isInside(path: string, folder: string): boolean {
 
 function depthOf(path: string): number {
   return path.split(sep).length
+}
+
+/** Whether the limit of the user holds for a sandbox: Linux does not count the processes of root. */
+export function countsProcesses(): boolean {
+  return process.getuid?.() !== 0 && countsOwnProcesses(release())
 }
 
 /** Whether this Linux counts the processes of a user in each user namespace for itself. */

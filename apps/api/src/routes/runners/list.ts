@@ -18,6 +18,16 @@ const runnerSchema = component(
       'What of a run is confined: the whole program, the commands that its model runs, or nothing.',
     ),
     sandbox_problem: z.string().optional().describe('Why nothing is confined, where something could be. See docs/sandbox.md.'),
+    sandbox_limits: component(
+      'SandboxLimits',
+      z.object({
+        memory_bytes: z.number().int().nullable().describe('Null: not limited.'),
+        processes: z.number().int().nullable().describe('Processes and threads at once. Null: not limited.'),
+        problem: z.string().nullable().describe('Which setting does not hold on this machine, and why.'),
+      }),
+    )
+      .optional()
+      .describe('What everything in one sandbox may use together. Absent where nothing is confined.'),
   }),
   { name: 'scout', available: true, default: true, default_for_subagents: false, follows_definitions: false, missing: [], steerable: true, sandbox: 'program' },
 )
@@ -48,7 +58,19 @@ const runnerListSchema = component('RunnerList', z.object({ items: z.array(runne
 })
 
 function presentRunner(runner: RunnerDescription): z.output<typeof runnerSchema> {
-  const { name, available, default: isDefault, defaultForSubagents, followsDefinitions, missing, steerable, version, sandbox, sandboxProblem } = runner
+  const {
+    name,
+    available,
+    default: isDefault,
+    defaultForSubagents,
+    followsDefinitions,
+    missing,
+    steerable,
+    version,
+    sandbox,
+    sandboxProblem,
+    sandboxLimits: limits,
+  } = runner
   const defaults = { default: isDefault, default_for_subagents: defaultForSubagents, follows_definitions: followsDefinitions }
   return {
     name,
@@ -59,6 +81,7 @@ function presentRunner(runner: RunnerDescription): z.output<typeof runnerSchema>
     ...(version !== undefined && { version }),
     sandbox,
     ...(sandboxProblem !== undefined && { sandbox_problem: sandboxProblem }),
+    ...(limits !== undefined && { sandbox_limits: { memory_bytes: limits.memoryBytes, processes: limits.processes, problem: limits.problem } }),
   }
 }
 

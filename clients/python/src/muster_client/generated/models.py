@@ -1,5 +1,5 @@
 # Generated from openapi.yaml by scripts/check/python-client.ts. Do not edit: `npm run check -- --fix` writes it again.
-# Of schemas 3402eb52a2a6410e.
+# Of schemas 08aa67a1b8017c2b.
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Any, Literal
 from datetime import datetime
@@ -973,6 +973,24 @@ class RetentionDays(BaseModel):
     messages: int | None = None
     subtasks: int | None = None
     folders: int | None = None
+
+
+class SandboxLimits(BaseModel):
+    model_config = ConfigDict(
+        extra='allow',
+    )
+    memory_bytes: int | None
+    """
+    Null: not limited.
+    """
+    processes: int | None
+    """
+    Processes and threads at once. Null: not limited.
+    """
+    problem: str | None
+    """
+    Which setting does not hold on this machine, and why.
+    """
 
 
 class ScheduleFilter(RootModel[Literal['true', 'false', 'all'] | str]):
@@ -4016,6 +4034,10 @@ class Runner(BaseModel):
     sandbox_problem: str | None = None
     """
     Why nothing is confined, where something could be. See docs/sandbox.md.
+    """
+    sandbox_limits: SandboxLimits | None = None
+    """
+    What everything in one sandbox may use together. Absent where nothing is confined.
     """
 
 

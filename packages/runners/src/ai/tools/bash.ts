@@ -1,6 +1,7 @@
 import { toStorableText } from '@muster/domain'
 import { z } from 'zod'
 import type { Guard } from '../../command/guard.ts'
+import { describeMemory } from '../../command/outcome.ts'
 import { confinedBy, gateFailure, type ProcessMarks, type Program, StartError, startProgram } from '../../command/process.ts'
 import { killMarked } from '../../command/process-group.ts'
 import type { Environment } from '../../command/program.ts'
@@ -92,9 +93,11 @@ async function follow(program: Program, timeoutMs: number, signal: AbortSignal):
   if (signal.aborted) stop()
   try {
     const ending = await program.ended
-    const text = output.text
-    const failure = gateFailure(ending, text)
+    const failure = gateFailure(ending, output.text)
     if (failure !== null) throw new ToolError(failure)
+    // Also of a command that went on without the process.
+    const memory = describeMemory(ending)
+    const text = memory === null ? output.text : `${output.text}\n[${memory}]`.trimStart()
     if (isOverdue) throw new ToolError(`${text}\n[stopped after ${timeoutMs} ms]`.trimStart())
     if (ending.endedBy !== null) throw new ToolError(`${text}\n[stopped]`.trimStart())
     if (ending.code === 0) return text === '' ? '[no output]' : text
