@@ -181,7 +181,9 @@ function enable({ controller, parent, movesPid }: Place): void {
 }
 
 function wordsOf(path: string): string[] {
-  return readFileSync(path, 'utf8').split(/\s+/)
+  return readFileSync(path, 'utf8')
+    .split(/\s+/)
+    .filter((word) => word !== '')
 }
 
 /** The cgroups of processes that are certainly gone. One that still has processes cannot be removed, and is left to the next start. */
