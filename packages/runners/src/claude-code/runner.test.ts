@@ -10,7 +10,8 @@ import { type ScriptedModels, type ScriptedTurn, startScriptedModels } from '@mu
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Guard, startGuard } from '../command/guard.ts'
 import type { Brief, Run, RunAnswer, RunBudget, RunQuestion, UsageDelta } from '../port.ts'
-import { findSandbox, type Sandbox } from '../sandbox/sandbox.ts'
+import type { Cgroup } from '../sandbox/cgroups.ts'
+import { requireSandbox, type Sandbox } from '../sandbox/sandbox.ts'
 import { ENVIRONMENT, KEYS } from '../testing/ai.ts'
 import { claudeRunner, processesOf, startTestMuster, type TestMuster } from '../testing/claude-code.ts'
 import { createTestRun, SILENT_LOG, until } from '../testing/command.ts'
@@ -433,7 +434,8 @@ describe('the tools of a run', () => {
     rmSync(outside, { recursive: true })
   })
 
-  const { sandbox } = findSandbox(parseSettings({ DATA_DIR: '/no/such/folder' }), ENVIRONMENT, '/no/such/folder')
+  const limits = { SANDBOX_MEMORY_BYTES_MAX: String(64 * 1_048_576), SANDBOX_PROCESSES_MAX: '100' }
+  const { sandbox } = requireSandbox(parseSettings({ DATA_DIR: '/no/such/folder', ...limits }), ENVIRONMENT, '/no/such/folder')
   it.skipIf(sandbox === null)('keeps its commands in the sandbox: they see no process of its own, have no network, and change only the workspace', async () => {
     const command = `ls -d /proc/[0-9]* | wc -l; cat /proc/*/environ | tr '\\0' '\\n' | grep -ac ${KEYS.ANTHROPIC_API_KEY}; cat /proc/net/dev | wc -l; touch inside; touch /etc/muster-out; true`
     const { outcome, steps } = await runOf([{ toolCalls: [{ name: 'Bash', input: { command } }] }, { text: 'Done.' }], { settings: COMMANDS, sandbox })
@@ -443,6 +445,31 @@ describe('the tools of a run', () => {
     expect(result.output).toContain('Read-only file system')
     expect(existsSync('/etc/muster-out')).toBe(false)
   })
+
+  const unlimited = sandbox === null ? 'there is no sandbox' : sandbox.limits.problem
+  it.skipIf(unlimited !== null)(
+    `limits its commands together, and tells the model which one is killed for it${unlimited === null ? '' : ` (not here: ${unlimited})`}`,
+    async () => {
+      const opened: Cgroup[] = []
+      const watched = {
+        ...(sandbox as Sandbox),
+        async openCgroup() {
+          opened.push((await (sandbox as Sandbox).openCgroup()) as Cgroup)
+          return opened[0] as Cgroup
+        },
+      }
+      const commands = ['echo fine', 'head -c 300000000 /dev/zero | tail; exit 3', 'sh -c "kill -KILL \\$\\$"; echo fine again']
+      const turns = commands.map((command) => ({ toolCalls: [{ name: 'Bash', input: { command } }] }))
+      const { steps } = await runOf([...turns, { text: 'Done.' }], { settings: COMMANDS, sandbox: watched })
+      const outputs = steps.filter(({ kind }) => kind === 'tool_result').map(({ content }) => (content as { output: string }).output)
+      expect(outputs).toEqual([
+        'fine',
+        expect.stringContaining('[the kernel killed a process, because memory ran out; your commands may use 64 MiB together]'),
+        expect.stringMatching(/^(?![\s\S]*the kernel)[\s\S]*fine again/),
+      ])
+      expect(opened.map(({ entrances }) => entrances.some((entrance) => existsSync(entrance)))).toEqual([false])
+    },
+  )
 
   it('lead to no secret', async () => {
     models.reply({ toolCalls: [{ name: 'Bash', input: { command: 'env; cat /proc/self/environ; echo; cat /proc/$PPID/environ; cat /proc/$PPID/cmdline' } }] })

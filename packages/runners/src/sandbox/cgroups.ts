@@ -137,8 +137,7 @@ function locate(controller: Controller, { pid, cgroup, mountinfo }: CgroupView):
   // The root of all cgroups is the one without a type: it may have processes and groups with limits.
   const hasToMove = parent === own && existsSync(join(own, 'cgroup.type'))
   const others = hasToMove ? wordsOf(join(own, 'cgroup.procs')).filter((each) => each !== String(pid)) : []
-  if (others.length > 0)
-    throw new Error(`${own} has other processes than this one (${others.slice(0, 3).join(', ')}), and cgroup v2 sets no limits beside processes`)
+  if (others.length > 0) throw new Error(`${own} has processes other than this one (${others.slice(0, 3).join(', ')}), and cgroup v2 forbids limits there`)
   return { controller, version: 2, parent, movesPid: hasToMove ? pid : null }
 }
 

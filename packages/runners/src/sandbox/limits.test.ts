@@ -278,7 +278,7 @@ describe('the files of cgroup v2', () => {
     [
       'other processes are beside the worker',
       { processes: [41, 42] },
-      /muster\.service has other processes than this one \(41\), and cgroup v2 sets no limits beside processes/,
+      /muster\.service has processes other than this one \(41\), and cgroup v2 forbids limits there/,
     ],
     ['a controller is not delegated', { controllers: 'cpu' }, /^the controller memory is not delegated to .*muster\.service$/],
   ])('are left alone where %s', (_, own, reason) => {

@@ -89,11 +89,12 @@ function find(settings: SandboxSettings, environment: Environment, baseFolder: s
   if (settings.SANDBOX === 'off') return { sandbox: null, problem: 'The sandbox is switched off (SANDBOX=off).' }
   const { program } = locateProgram({ argv: ['bwrap'] }, environment, baseFolder)
   if (program === null) return { sandbox: null, problem: 'bubblewrap (bwrap) was not found on the PATH; install it.' }
+  const limits = { memoryBytes: settings.SANDBOX_MEMORY_BYTES_MAX, processes: settings.SANDBOX_PROCESSES_MAX }
+  // Before bwrap is tried out: what that starts would be other processes in the cgroup for a moment.
+  const { cgroups, problems } = cgroupsFor(limits)
   if (!probed.has(program)) probed.set(program, probe(program))
   const problem = probed.get(program) ?? null
   if (problem !== null) return { sandbox: null, problem }
-  const limits = { memoryBytes: settings.SANDBOX_MEMORY_BYTES_MAX, processes: settings.SANDBOX_PROCESSES_MAX }
-  const { cgroups, problems } = cgroupsFor(limits)
   return { sandbox: createSandbox(program, settings, environment, baseFolder, { cgroups, limits: limitsOf(limits, problems) }), problem: null }
 }
 
