@@ -2,6 +2,7 @@ import { parseSettings } from '@muster/domain'
 import { describe, expect, it } from 'vitest'
 import { startGuard } from './command/guard.ts'
 import { createRunners, describeRunners } from './registry.ts'
+import { findSandbox } from './sandbox/sandbox.ts'
 import { createTestRun, SILENT_LOG } from './testing/command.ts'
 
 const surroundings = { environment: { PATH: '/usr/bin:/bin' }, baseFolder: '/' }
@@ -14,6 +15,17 @@ const COMMAND_RUNNERS = {
 }
 
 describe('describeRunners', () => {
+  const confining = parseSettings({ ENABLE_BASH_TOOL: 'true', SANDBOX_PROCESSES_MAX: '0' })
+  const { sandbox } = findSandbox(confining, surroundings.environment, '/')
+  it.skipIf(sandbox === null)('says what confines a runner is limited to, and nothing where nothing is confined', () => {
+    const COMMAND_RUNNERS = { confined: { argv: ['true'] }, exempt: { argv: ['true'], sandbox: false } }
+    const { items } = describeRunners({ ...confining, COMMAND_RUNNERS }, surroundings)
+    const limitsOf = (name: string) => items.find((item) => item.name === name)?.sandboxLimits
+    expect(sandbox?.limits).toMatchObject({ processes: null })
+    expect([limitsOf('confined'), limitsOf('ai')]).toEqual([sandbox?.limits, sandbox?.limits])
+    expect([limitsOf('exempt'), limitsOf('external')]).toEqual([undefined, undefined])
+  })
+
   const no = { default: false, defaultForSubagents: false, followsDefinitions: false }
   const unconfined = { sandbox: 'none', sandboxProblem: 'The sandbox is switched off (SANDBOX=off).' }
 

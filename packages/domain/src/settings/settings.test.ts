@@ -12,6 +12,14 @@ function problemsOf(environment: Record<string, string>): string[] {
 }
 
 describe('settings', () => {
+  it('refuse a limit of a sandbox in which nothing could start', () => {
+    expect(problemsOf({ SANDBOX_MEMORY_BYTES_MAX: '512', SANDBOX_PROCESSES_MAX: '4' })).toEqual([
+      'SANDBOX_MEMORY_BYTES_MAX: must be 0 or at least 16777216',
+      'SANDBOX_PROCESSES_MAX: must be 0 or at least 16',
+    ])
+    expect(problemsOf({ SANDBOX_MEMORY_BYTES_MAX: '0', SANDBOX_PROCESSES_MAX: '0' })).toEqual([])
+  })
+
   it('need nothing to be set', () => {
     expect(parseSettings({})).toMatchObject({
       HOST: '127.0.0.1',
