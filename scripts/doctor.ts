@@ -101,8 +101,13 @@ function lookAtProviders(settings: Settings): Finding {
 function lookAtSandbox(settings: Settings): Finding {
   const { sandbox, problem } = findSandbox(settings, process.env)
   if (sandbox !== null) {
-    const unlimited = sandbox.limits.problem
-    return { name: 'sandbox', state: unlimited === null ? 'ok' : 'unknown', detail: `bubblewrap works${unlimited === null ? '' : `. ${unlimited}`}` }
+    const { memoryBytes, processes, problem } = sandbox.limits
+    const limits = [
+      ...(memoryBytes === null ? [] : [`${Math.round(memoryBytes / 1024 ** 2)} MiB of memory`]),
+      ...(processes === null ? [] : [`${processes} processes`]),
+    ]
+    const detail = `bubblewrap works${limits.length === 0 ? '' : `; at most ${limits.join(' and ')} in a sandbox`}`
+    return problem === null ? { name: 'sandbox', state: 'ok', detail } : { name: 'sandbox', state: 'unknown', detail: `${detail}. ${problem}` }
   }
   if (settings.SANDBOX !== 'required') return { name: 'sandbox', state: 'unknown', detail: `programs of subtasks run without one. ${problem}` }
   return { name: 'sandbox', state: 'problem', detail: problem, advice: 'A worker does not start (SANDBOX=required): see docs/sandbox.md.' }

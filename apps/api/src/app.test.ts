@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net'
 import { testDatabase } from '@muster/testing'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startApi, type TestApi } from './testing/api.ts'
 
 const LOCAL = { host: 'localhost:7300' }
@@ -66,6 +66,14 @@ describe('the app', () => {
   it('lists the runners, one of them the default', async () => {
     const { items } = (await api.call('GET', '/runners', { key: await api.key(['subtasks:read']) })).body
     expect(items.filter((runner: { default: boolean }) => runner.default)).toMatchObject([{ name: 'external', available: true }])
+  })
+
+  it('lists what sandboxes are limited to, and why something is not', async () => {
+    const base = { available: true, default: false, defaultForSubagents: false, followsDefinitions: true, missing: [], steerable: true, interruptible: true }
+    const sandboxLimits = { memoryBytes: null, processes: 50, problem: 'Memory is not limited: the controller memory is not delegated to /x.' }
+    using _ = vi.spyOn(api.deps, 'runners').mockReturnValueOnce([{ ...base, name: 'ai', sandbox: 'commands', sandboxLimits }])
+    const { body } = await api.call('GET', '/runners', { key: await api.key(['subtasks:read']) })
+    expect(body.items[0]).toMatchObject({ sandbox_limits: { memory_bytes: null, processes: 50, problem: sandboxLimits.problem } })
   })
 
   it('stops looking up keys for an address that has tried too many', async () => {

@@ -133,8 +133,8 @@ function sandboxFinding(runners: readonly Pick<Runner, 'name' | 'sandbox' | 'san
 }
 
 function describeLimits({ memory_bytes: bytes, processes }: SandboxLimits): string {
-  const memory = bytes === null ? 'any memory' : `at most ${Math.round(bytes / 1_048_576)} MiB`
-  return `each with ${memory} and ${processes === null ? 'any number of' : `at most ${processes}`} processes`
+  const memory = bytes === null ? 'any memory' : `at most ${Math.round(bytes / 1_048_576)} MiB of memory`
+  return `${memory} and ${processes === null ? 'any number of' : `at most ${processes}`} processes in a sandbox`
 }
 
 async function lookAtWorkers(muster: Muster): Promise<Finding> {
