@@ -126,7 +126,7 @@ function locate(controller: Controller, { pid, cgroup, mountinfo }: CgroupView):
       .join(':')
   const first = path((controllers) => controllers.includes(controller))
   const own = first === undefined ? folderOf(path(([name]) => name === '') ?? '/', mountinfo, null) : folderOf(first, mountinfo, controller)
-  if (own === null) throw new Error(`the folder of its cgroup for ${controller} is not mounted below /sys/fs/cgroup`)
+  if (own === null) throw new Error('the cgroup of this process is not mounted below /sys/fs/cgroup')
   if (first !== undefined) {
     requireWritable([own])
     return { controller, version: 1, parent: own, movesPid: null }

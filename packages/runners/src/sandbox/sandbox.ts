@@ -101,13 +101,14 @@ function find(settings: SandboxSettings, environment: Environment, baseFolder: s
 function limitsOf({ memoryBytes, processes }: CgroupLimits, problems: FoundCgroups['problems']): SandboxLimits {
   const pids = countsProcesses() ? undefined : problems.pids
   const missing = [
-    ...(problems.memory === undefined ? [] : [{ what: 'Memory', why: problems.memory }]),
-    ...(pids === undefined ? [] : [{ what: 'The number of processes', why: pids }]),
+    ...(problems.memory === undefined ? [] : [`Memory is not limited: ${problems.memory}.`]),
+    ...(pids === undefined ? [] : [`The number of processes is not limited: ${pids}.`]),
   ]
+  const both = pids !== undefined && pids === problems.memory ? `Memory and the number of processes are not limited: ${pids}.` : missing.join(' ')
   return {
     memoryBytes: memoryBytes > 0 && problems.memory === undefined ? memoryBytes : null,
     processes: processes > 0 && pids === undefined ? processes : null,
-    problem: missing.length === 0 ? null : `${missing.map(({ what, why }) => `${what} is not limited: ${why}.`).join(' ')} See docs/sandbox.md.`,
+    problem: missing.length === 0 ? null : `${both} See docs/sandbox.md.`,
   }
 }
 
