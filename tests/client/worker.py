@@ -7,10 +7,12 @@ import os
 from muster_client import AsyncMuster, PermanentError, Run, RunStopped, Suspended
 
 SESSION = "worker in Python"
+begun: list[str] = []
 stopped: list[str] = []
 
 
 async def work(run: Run) -> str | Suspended:
+    begun.append(run.subtask.id)
     if run.subtask.task == "Wait.":
         try:
             await asyncio.Event().wait()
@@ -62,6 +64,9 @@ async def main() -> None:
         told["painted"] = [painted.result, painted.attempt, painted.failures]
 
         returned = await running("Wait.")
+        # It runs as soon as it is claimed, and the worker begins when it hears of that.
+        while returned not in begun:
+            await asyncio.sleep(0.05)
         await worker.stop(grace_seconds=0.1)
         await working
         told["returned"] = (await muster.subtasks.get(returned)).status
