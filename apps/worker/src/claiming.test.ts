@@ -78,6 +78,18 @@ describe('one of many workers', () => {
     expect(rows).toHaveLength(WORKERS)
   })
 
+  it('does not ask for a subtask of an outside worker', async () => {
+    const workers = await Promise.all(Array.from({ length: WORKERS }, () => start([runner('own')])))
+    await introduced()
+    const claims = () => workers.reduce((sum, { counts }) => sum + counts.claims, 0)
+    const [before, beganMs] = [claims(), performance.now()]
+    const COUNT = 100
+    for (let number = 0; number < COUNT; number += 1) await createSubtask(harness.ctx, { task: 'Work.', agentId: `outside-${number}`, runner: 'external' })
+    const unasked = WORKERS * (1 + (performance.now() - beganMs) / 400)
+    expect(claims() - before).toBeLessThan(COUNT / 4 + unasked)
+    expect(workers.map(({ counts }) => counts.calls)).toEqual([0, 0, 0, 0])
+  })
+
   it('calls all others for what it has no capacity for', async () => {
     const ended = Promise.withResolvers<void>()
     const waits = runner('waits', async () => {

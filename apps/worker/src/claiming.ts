@@ -1,5 +1,5 @@
 import { DEFAULT_PROJECT_ID, FairShares } from '@muster/domain'
-import { runQueue, startLoop } from '@muster/jobs'
+import { FOR_OUTSIDE, runQueue, startLoop } from '@muster/jobs'
 import { claimRuns } from '@muster/usecases'
 import type { ActiveRuns } from './active-runs.ts'
 import type { WorkerDeps } from './deps.ts'
@@ -87,7 +87,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
   const loop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError })
   return {
     wake(subtaskIds = []) {
-      const called = peers.countCalls(subtaskIds)
+      const called = peers.countCalls(subtaskIds.filter((id) => id !== FOR_OUTSIDE))
       if (subtaskIds.length > 0 && called === 0) return
       calls += called
       if (isStopped) passOn()

@@ -3,7 +3,7 @@ import type { Database, Notice } from '@muster/db'
 
 /**
  * Channels on which loops wake each other, within a process and across processes. Only speed depends on them, because every listener also polls.
- * `run`: jobs are waiting; the payload is the ids of their subtasks, and each of them is for one worker. `cancel`: running subtasks have a cancel or an update; the payload is their ids. `events`: the log has grown; the relay
+ * `run`: jobs are waiting; the payload is what `runCall` says of each. `cancel`: running subtasks have a cancel or an update; the payload is their ids. `events`: the log has grown; the relay
  * sends it inside its commit. `ended`: subtasks and tasks have ended; the payload is their ids. `followed`: the log has followers. `schedule`: a schedule is due at another time than was known. `judge`: judgements are waiting. `check`: checks are waiting. `deliver`: deliveries are waiting; the
  * relay sends it inside its commit as well.
  */

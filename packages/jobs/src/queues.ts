@@ -11,7 +11,15 @@ export function runQueue(runner: string, projectId: string): string {
   return runner === 'external' ? `run.external.${projectId}` : `run.${runner}`
 }
 
-/** The same in SQL, of a row `g`. */
+/** The payload of a `run` notification about a subtask that only outside workers take: it calls none of Muster's own. */
+export const FOR_OUTSIDE = 'outside'
+
+/** The payload of a `run` notification about a subtask that waits now. */
+export function runCall({ runner, id }: { runner: string; id: string }): string {
+  return runner === 'external' ? FOR_OUTSIDE : id
+}
+
+/** The queue of a row `g` in SQL. */
 export function runQueueOf(sql: Tx['sql']) {
   return sql`case g.runner when 'external' then 'run.external.' || g.project_id else 'run.' || g.runner end`
 }

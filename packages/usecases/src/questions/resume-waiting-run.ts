@@ -32,7 +32,7 @@ export async function resumeWaitingRun(
   await grantFreePermits(deps, tx, question.projectId, [agentId])
   if ((await subtasks.lockSubtask(tx, id))?.hasPermit === false) {
     const hasTaken = await takeLaterPermit(deps, tx, question.projectId, { id, agentId, jobId: deps.newId() }, rankAt)
-    if (hasTaken) tx.afterCommit(() => deps.notifier.notify('run', id))
+    if (hasTaken) tx.afterCommit(() => deps.notifier.notify('run'))
   }
   return [subtaskEvent('subtask.resumed', subtask, actor, { attempt, question_id: question.id, reason: `Question ${question.id} is ${status}.` })]
 }

@@ -70,7 +70,7 @@ export async function passIdlePermits(deps: Deps): Promise<number> {
       if (heirId === null) return 0
       await deps.runJobs.deleteWaiting(tx, runQueue(holder.runner, projectId), [holder.jobId])
       await deps.runJobs.insertForRows(tx, [heirId])
-      tx.afterCommit(() => deps.notifier.notify('run', heirId))
+      tx.afterCommit(() => deps.notifier.notify('run'))
       return 1
     })
   }

@@ -9,7 +9,7 @@ import {
   type Scope,
   type Subtask,
 } from '@muster/domain'
-import type { RunJobs } from '@muster/jobs'
+import { type RunJobs, runCall } from '@muster/jobs'
 import { BatchExecutor, isolating, type Outcome } from '../core/batch-executor.ts'
 import { type Ctx, type Deps, inProject, recordWrites } from '../core/ctx.ts'
 import { type Callback, insertCallback, insertDefinedCallbacks } from '../deliveries/insert-callback.ts'
@@ -182,7 +182,7 @@ async function insertWithLimits(deps: Deps, tx: Tx, projectId: string, prepared:
     overBudget = refusals
   }
   const rowsById = new Map(asking.map(({ row }) => [row.id, row]))
-  const startable: string[] = []
+  const startable: NewSubtaskRow[] = []
   const spawned: Spawned[] = []
   const fullLanes = new Map<string, DomainError>()
   for (const { row: asked } of prepared) {
@@ -195,7 +195,7 @@ async function insertWithLimits(deps: Deps, tx: Tx, projectId: string, prepared:
       continue
     }
     const hasTaken = accepted.outranksHolder && (await takeLaterPermit(deps, tx, projectId, row, accepted.rankAt))
-    if (accepted.hasPermit || hasTaken) startable.push(row.id)
+    if (accepted.hasPermit || hasTaken) startable.push(row)
     spawned.push({ answer: toNewSubtask(row, accepted.createdAt) })
   }
   if ([...inserted.values()].some(({ isLeftToProject }) => isLeftToProject)) tx.afterCommit(() => grantProjectPermitsSoon(deps, projectId))
@@ -205,9 +205,9 @@ async function insertWithLimits(deps: Deps, tx: Tx, projectId: string, prepared:
 }
 
 /** Calls a worker for each of these subtasks, or all workers where so many wait. */
-function callWorkers({ notifier }: Deps, subtaskIds: readonly string[]): void {
-  if (subtaskIds.length > CALLED_EACH_MAX) notifier.notify('run')
-  else for (const id of subtaskIds) notifier.notify('run', id)
+function callWorkers({ notifier }: Deps, startable: readonly NewSubtaskRow[]): void {
+  if (startable.length > CALLED_EACH_MAX) notifier.notify('run')
+  else for (const row of startable) notifier.notify('run', runCall(row))
 }
 
 const NOT_YET = new Date(0)
@@ -227,7 +227,10 @@ async function insertAtOnce(deps: Deps, projectId: string, prepared: readonly Pr
       prepared.map(({ row }) => row.agentId),
       lanes.laneDefaults(deps.settings),
     )
-    const notification = deps.notifier.withCommit('run', ids)
+    const notification = deps.notifier.withCommit(
+      'run',
+      prepared.map(({ row }) => runCall(row)),
+    )
     const inserted = insertRows(deps, tx, projectId, prepared, { isReserved: false, takesNoPermit: true, notice: notification })
     const sent = pipeline([locked, inserted] as const)
     tx.withCommit(sent)
