@@ -60,6 +60,14 @@ const introduced = () => new Promise((resolve) => setTimeout(resolve, 1_200))
 
 const hasEnded = (id: string) => vi.waitFor(async () => expect((await getSubtask(harness.ctx, id)).status).toBe('completed'), { timeout: 10_000, interval: 5 })
 
+/** Spawns subtasks of `own` one after the other, each of another agent, and waits for their ends. */
+async function runEach(count: number, agents: string): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    const { id } = await createSubtask(harness.ctx, { task: 'Work.', agentId: `${agents}-${number}`, runner: 'own' })
+    await hasEnded(id)
+  }
+}
+
 describe('one of many workers', () => {
   it('asks for a new subtask, and not all of them', async () => {
     const workers = await Promise.all(Array.from({ length: WORKERS }, () => start([runner('own')])))
@@ -67,10 +75,7 @@ describe('one of many workers', () => {
     const claims = () => workers.reduce((sum, { counts }) => sum + counts.claims, 0)
     const [before, beganMs] = [claims(), performance.now()]
     const COUNT = 60
-    for (let number = 0; number < COUNT; number += 1) {
-      const { id } = await createSubtask(harness.ctx, { task: 'Work.', agentId: `agent-${number}`, runner: 'own' })
-      await hasEnded(id)
-    }
+    await runEach(COUNT, 'agent')
     // Each also looks twice a second without being called.
     const unasked = (WORKERS * (performance.now() - beganMs)) / 400
     expect(claims() - before).toBeLessThan(COUNT * 1.5 + unasked)
@@ -102,10 +107,7 @@ describe('one of many workers', () => {
     const free = await start([runner('own')])
     await introduced()
     const before = full.counts.calls
-    for (let number = 0; number < 20; number += 1) {
-      const { id } = await createSubtask(harness.ctx, { task: 'Work.', agentId: `passed-${number}`, runner: 'own' })
-      await hasEnded(id)
-    }
+    await runEach(20, 'passed')
     // About half of them called it, and it learned of that before or after the other one had come.
     expect(full.counts.calls - before).toBeGreaterThan(2)
     expect(free.counts.calls).toBe(0)
@@ -117,10 +119,7 @@ describe('one of many workers', () => {
     await start([runner('own')])
     await introduced()
     const before = other.counts.calls
-    for (let number = 0; number < 20; number += 1) {
-      const { id } = await createSubtask(harness.ctx, { task: 'Work.', agentId: `unfit-${number}`, runner: 'own' })
-      await hasEnded(id)
-    }
+    await runEach(20, 'unfit')
     expect(other.counts.calls - before).toBeGreaterThan(2)
   })
 })

@@ -144,7 +144,7 @@ function noting(role: DatabaseRole): Database {
   return pool
 }
 
-/** Past work in several projects: the rows of a server after some months, in small numbers. */
+/** Past work in several projects, subtasks in hundreds with one that has most: the rows of a server after some months, in small numbers. */
 async function fill(): Promise<void> {
   const { admin } = harness
   await admin`
@@ -173,7 +173,7 @@ async function fill(): Promise<void> {
     select 'run.' || (array['own', 'other'])[1 + n % 2], (case when n % 4 = 0 then 'created' else 'completed' end)::pgboss.job_state, '{}', now(), -n from generate_series(1, ${ROWS}) as n`
   await admin`
     insert into tasks (project_id, id, title, instructions, status, subagent_session_id, parent_session_id, priority, completed_at)
-    select case when n % 2 = 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad((n % 5000)::text, 12, '0'))::uuid end,
+    select case when n % 2 = 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad((n % 50)::text, 12, '0'))::uuid end,
       gen_random_uuid(), 'title ' || n, 'instructions of ' || n, 'completed', 'session-' || n % 500, 'session-' || n % 400, 'P' || n % 4, now()
     from generate_series(1, ${ROWS}) as n`
   await admin`
@@ -231,7 +231,7 @@ async function fill(): Promise<void> {
   await admin`
     insert into schedules (project_id, id, agent_id, task, phrase_kind, phrase, canonical, reading, timezone, timing, state, anchor_at, next_fire_at, overlap, missed,
       grace_seconds, notify, timeout_seconds, priority, runner, budget_max_steps)
-    select case when n % 20 <> 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad((n % 5000)::text, 12, '0'))::uuid end,
+    select case when n % 2 = 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad((n % 50)::text, 12, '0'))::uuid end,
       gen_random_uuid(), 'agent-' || n % 40, 'task', 'every', 'x', 'x', 'x', 'UTC', '{"kind": "interval", "seconds": 3600, "anchorAt": "2026-01-01T00:00:00Z"}',
       (array['active', 'paused', 'finished', 'deactivated'])[1 + n % 4], now(), case when n % 4 < 2 then now() + interval '1 hour' + n * interval '1 second' end,
       'skip', 'run_once', 60, true, 120, 'normal', 'own', 50
