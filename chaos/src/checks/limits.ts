@@ -40,5 +40,10 @@ export async function checkQueue(evidence: Evidence): Promise<void> {
     admin`select count(*) from pgboss.queue`,
     admin`select name, id, state, data from pgboss.job where state < 'completed'`,
   )
-  await checkRows(evidence, 'every event has reached the log', admin`select count(*) from events`, admin`select id, type, subject_id from outbox`)
+  await checkRows(
+    evidence,
+    'every event has reached the log',
+    admin`select count(*) from events`,
+    admin`select id, type, subject_id from muster_system.waiting_events`,
+  )
 }

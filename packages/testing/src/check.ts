@@ -28,5 +28,5 @@ export const announced = (sql: postgres.Sql, kind: 'subtask' | 'task' | 'schedul
   from (
     select subject_id, type, false as is_waiting, seq as place from events where subject_kind = ${kind} and type like ${`${kind}.%`}
     union all
-    select subject_id, type, true, id from outbox where subject_kind = ${kind} and type like ${`${kind}.%`}
+    select subject_id, type, true, id * 100000 + place from muster_system.waiting_events where subject_kind = ${kind} and type like ${`${kind}.%`}
   ) as announcement`

@@ -50,7 +50,7 @@ const CHECK_RUNS: Check[] = [
     find: (sql) => sql`
       select format('%s (%s): %s announced', c.id, c.status, count(e.data)) as broken
       from check_runs c left join (
-        select data from events where type = 'check.completed' union all select data from outbox where type = 'check.completed'
+        select data from events where type = 'check.completed' union all select data from muster_system.waiting_events where type = 'check.completed'
       ) as e on e.data ->> 'check_run_id' = c.id::text and e.data ->> 'status' = c.status
       group by c.id
       having count(e.data) <> (c.ended_at is not null)::int`,
@@ -109,13 +109,13 @@ const CHAINS: Check[] = [
     find: (sql) => sql`
       select format('%s says %s of %s', s.revision_of, coalesce(e.data ->> 'revised_by', 'nothing'), s.id) as broken
       from subtasks s left join (
-        select subject_id, data from events where type = 'subtask.completed' union all select subject_id, data from outbox where type = 'subtask.completed'
+        select subject_id, data from events where type = 'subtask.completed' union all select subject_id, data from muster_system.waiting_events where type = 'subtask.completed'
       ) as e on e.subject_id = s.revision_of
       where s.revision_of is not null and e.data ->> 'revised_by' is distinct from s.id::text
         and not (e.data ->> 'awaits_checks' = 'true' and exists (
           select from events v where v.type = 'evaluation.created' and v.data ->> 'subtask_id' = s.revision_of::text and v.data ->> 'revised_by' = s.id::text
           union all
-          select from outbox v where v.type = 'evaluation.created' and v.data ->> 'subtask_id' = s.revision_of::text and v.data ->> 'revised_by' = s.id::text))`,
+          select from muster_system.waiting_events v where v.type = 'evaluation.created' and v.data ->> 'subtask_id' = s.revision_of::text and v.data ->> 'revised_by' = s.id::text))`,
   },
 ]
 

@@ -67,7 +67,7 @@ const ANNOUNCEMENTS: Check[] = [
         from events where subject_kind = 'schedule' and type in ('schedule.fired', 'schedule.skipped')
         union all
         select subject_id, type, data ->> 'slot', data ->> 'subtask_id', data ->> 'outcome'
-        from outbox where subject_kind = 'schedule' and type in ('schedule.fired', 'schedule.skipped')
+        from muster_system.waiting_events where subject_kind = 'schedule' and type in ('schedule.fired', 'schedule.skipped')
       ),
       counted as (
         select subject_id, slot::timestamptz as slot, coalesce(subtask_id, outcome) as what, count(*) as times from told group by 1, 2, 3

@@ -46,7 +46,7 @@ const HOLDERS: Check[] = [
       having (t.status = 'blocked') <> (count(b.id) > 0) and (t.status <> 'blocked' or not exists (
         select from events e where e.subject_id = t.id and e.type = 'task.blocked' and e.actor_id = 'loops'
         union all
-        select from outbox e where e.subject_id = t.id and e.type = 'task.blocked' and e.actor_id = 'loops'))`,
+        select from muster_system.waiting_events e where e.subject_id = t.id and e.type = 'task.blocked' and e.actor_id = 'loops'))`,
   },
   {
     claim: 'no task waits for itself',
@@ -127,7 +127,7 @@ const receipts = (sql: postgres.Sql) => sql`
   from (
     select data, type, false as is_waiting, seq as place from events where subject_kind = 'task' and type like 'update.%'
     union all
-    select data, type, true, id from outbox where subject_kind = 'task' and type like 'update.%'
+    select data, type, true, id * 100000 + place from muster_system.waiting_events where subject_kind = 'task' and type like 'update.%'
   ) as receipt
   group by 1`
 

@@ -83,6 +83,40 @@ describe('the log', () => {
     await drain(harness.ctx)
   })
 
+  it('takes the events of a statement as a whole, in their order, beside lone ones, and stops at the number it was given', async () => {
+    const { projectId } = harness.ctx.actor
+    const subject = harness.ctx.newId()
+    const event = (nth: number) => ({
+      type: 'subtask.progress' as const,
+      subject: { kind: 'subtask' as const, id: subject },
+      data: { nth },
+      actor: { kind: 'system' as const, id: 'test' },
+    })
+    await drainOutbox(harness.deps)
+    await transaction(harness.deps.db, projectId, (tx) => outbox.publish(tx, projectId, [event(1), event(2), event(3)]))
+    // As a process of an earlier version writes it.
+    await harness.admin`
+      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
+      values (${projectId}, 'subtask.progress', 'subtask', ${subject}, ${harness.admin.json({ nth: 4 })}, 'system', 'test')`
+    await transaction(harness.deps.db, projectId, (tx) => outbox.publish(tx, projectId, [event(5), event(6)]))
+    expect(await harness.admin`select (data ->> 'nth')::int as nth from muster_system.waiting_events order by id, place`).toEqual(
+      [1, 2, 3, 4, 5, 6].map((nth) => ({ nth })),
+    )
+    expect(await outbox.moveOutbox(harness.deps.dispatchDb.sql, 4)).toBe(4)
+    expect(await outbox.moveOutbox(harness.deps.dispatchDb.sql, 1)).toBe(2)
+    expect(await outbox.moveOutbox(harness.deps.dispatchDb.sql, 1)).toBe(0)
+    const logged = await readEvents(harness.ctx, { afterSeq: 0, subjectId: subject, limit: 100 })
+    expect(logged.map(({ data }) => data.nth)).toEqual([1, 2, 3, 4, 5, 6])
+    expect(logged.map(({ id }) => id - (logged[0]?.id ?? 0))).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
+  it.each([
+    "lot, size) select id, array[row(null, 'subtask', id, null, '{}', 'system', 'test')::muster_event], 1",
+    "type, subject_kind, subject_id, data, actor_kind) select id, 'subtask.progress', 'subtask', id, '{}', 'system'",
+  ])('is not blocked by an incomplete event, because the outbox takes none: %s', async (row) => {
+    await expect(harness.admin.unsafe(`insert into outbox (project_id, ${row} from projects limit 1`)).rejects.toThrow(/not-null|outbox_lot|null values/)
+  })
+
   it('keeps everything in the outbox when a relay dies half-way', async () => {
     await spawnMany(harness.ctx, 2, { agentId: 'dying-relay' })
     const before = await latestEventSeq(harness.deps)

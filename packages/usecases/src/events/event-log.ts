@@ -123,5 +123,5 @@ export function createRelayPace(): RelayPace {
 export async function relayOutbox(deps: Deps): Promise<boolean> {
   const moved = await outbox.moveOutbox(deps.dispatchDb.sql, BATCH)
   if (moved !== null && moved > 0) deps.notifier.notify('logged')
-  return moved === null || moved === BATCH
+  return moved === null || moved >= BATCH
 }

@@ -10,7 +10,7 @@ export interface Notice {
 }
 
 /**
- * Writes events to the outbox, in this transaction. Call it after locking their subject: readers see the events of a subject in the order of the
+ * Writes events to the outbox, in this transaction, as one lot. Call it after locking their subject: readers see the events of a subject in the order of the
  * calls under that lock.
  *
  * @param notice travels with the COMMIT, if there are events
@@ -30,20 +30,21 @@ export async function publish(tx: Tx, projectId: string, events: readonly NewEve
   await tx.sql`
     with moment as materialized (select muster_now() as now),
     published as (
-      insert into outbox (project_id, type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, at)
-      select ${projectId}, e.type, e.subject_kind, e.subject_id, e.subject_name, e.data, e.actor_kind, e.actor_id, moment.now
+      insert into outbox (project_id, lot, size, at)
+      select ${projectId},
+        array_agg(row(e.type, e.subject_kind, e.subject_id, e.subject_name, e.data, e.actor_kind, e.actor_id)::muster_event order by e.place),
+        count(*), min(moment.now)
       from rows from (
         jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
           as (type text, subject_kind text, subject_id uuid, subject_name text, data jsonb, actor_kind text, actor_id text)
       ) with ordinality as e(type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, place) cross join moment
-      order by e.place
     )
     select pg_notify(${notice?.channel ?? null}, ${notice?.text ?? null}) where ${notice?.text ?? null}::text is not null`
 }
 
 /**
- * Moves waiting events to the log, and numbers them. Returns how many, or null while another process does so: one relay runs at a time. Needs no
- * transaction.
+ * Moves waiting events to the log, and numbers them. Returns how many, at least `limit` if there may be more, or null while another process does so: one relay runs
+ * at a time. Needs no transaction.
  */
 export async function moveOutbox(sql: Tx['sql'], limit: number): Promise<number | null> {
   const [row] = await sql<{ moved: number }[]>`select moved from muster_relay(${limit})`

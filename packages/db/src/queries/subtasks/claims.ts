@@ -78,10 +78,11 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
       select project_id, id, attempt, worker_id, attempt_started_at from claimed
     ),
     announced as (
-      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
-      select project_id, 'subtask.started', 'subtask', id,
-        jsonb_build_object('subtask_id', id, 'attempt', attempt, 'runner', runner, 'agent_id', agent_id), 'worker', worker_id, attempt_started_at
-      from claimed
+      insert into outbox (project_id, lot, size, at)
+      select project_id, array_agg(row('subtask.started', 'subtask', id, null,
+        jsonb_build_object('subtask_id', id, 'attempt', attempt, 'runner', runner, 'agent_id', agent_id), 'worker', worker_id)::muster_event),
+        count(*), min(attempt_started_at)
+      from claimed group by project_id
     ),
     ${jobs.moved}
     select (select count(*) from taken)::int as taken, ${jobs.isCut} as is_cut, place, ${sql.unsafe(read(CLAIMED, 'claimed'))}

@@ -126,9 +126,10 @@ export async function insertSubtasks(
       select pg_notify(${notice?.channel ?? null}, ${notice?.text ?? null}) where ${notice?.text ?? null}::text is not null and exists (select from granted)
     ),
     announced as (
-      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id, at)
-      select ${projectId}, 'subtask.created', 'subtask', i.id, w.event, w.actor_kind, w.actor_id, moment.now
-      from inserted i join wanted w on w.id = i.id cross join moment order by w.place
+      insert into outbox (project_id, lot, size, at)
+      select ${projectId}, array_agg(row('subtask.created', 'subtask', i.id, null, w.event, w.actor_kind, w.actor_id)::muster_event order by w.place),
+        count(*), min(moment.now)
+      from inserted i join wanted w on w.id = i.id cross join moment having count(*) > 0
     )
     select i.id, i.slot as has_permit, i.created_at, i.rank_at,
       not i.slot and (u.last_rank_at > i.rank_at or exists (
