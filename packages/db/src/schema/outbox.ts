@@ -4,11 +4,11 @@ import { bigint, check, customType, integer, jsonb, pgTable, text, uuid } from '
 import { instantNow, projectId } from './columns.ts'
 
 /** Elements are written and taken apart by SQL alone. */
-const eventLot = customType<{ data: string }>({ dataType: () => 'muster_event[]' })
+const eventBatch = customType<{ data: string }>({ dataType: () => 'muster_event[]' })
 
 /**
  * Events before they are in the log. Each commits with the rows that it is about, and the relay moves them in order. A row has the events of a whole
- * statement (`lot`), in their order, or a lone event (the columns from `type` to `actor_id`). `muster_system.waiting_events` shows each as a row.
+ * statement (`batch`), in their order, or a lone event (the columns from `type` to `actor_id`). `muster_system.waiting_events` shows each as a row.
  */
 export const outbox = pgTable(
   'outbox',
@@ -24,14 +24,14 @@ export const outbox = pgTable(
     actorKind: text(),
     actorId: text(),
     at: instantNow(),
-    lot: eventLot(),
-    /** How many events the row has, so that the relay need not read a lot to count it. */
+    batch: eventBatch(),
+    /** How many events the row has, so that the relay need not read a batch to count it. */
     size: integer().notNull().default(1),
   },
   () => [
     check(
-      'outbox_lot',
-      sql`case when lot is null then num_nulls(type, subject_kind, subject_id, data, actor_kind, actor_id) = 0 and size = 1 else size > 0 end`,
+      'outbox_batch',
+      sql`case when batch is null then num_nulls(type, subject_kind, subject_id, data, actor_kind, actor_id) = 0 and size = 1 else size > 0 end`,
     ),
   ],
 )

@@ -111,10 +111,10 @@ describe('the log', () => {
   })
 
   it.each([
-    "lot, size) select id, array[row(null, 'subtask', id, null, '{}', 'system', 'test')::muster_event], 1",
+    "batch, size) select id, array[row(null, 'subtask', id, null, '{}', 'system', 'test')::muster_event], 1",
     "type, subject_kind, subject_id, data, actor_kind) select id, 'subtask.progress', 'subtask', id, '{}', 'system'",
   ])('is not blocked by an incomplete event, because the outbox takes none: %s', async (row) => {
-    await expect(harness.admin.unsafe(`insert into outbox (project_id, ${row} from projects limit 1`)).rejects.toThrow(/not-null|outbox_lot|null values/)
+    await expect(harness.admin.unsafe(`insert into outbox (project_id, ${row} from projects limit 1`)).rejects.toThrow(/not-null|outbox_batch|null values/)
   })
 
   it('keeps everything in the outbox when a relay dies half-way', async () => {

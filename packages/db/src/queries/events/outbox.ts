@@ -10,7 +10,7 @@ export interface Notice {
 }
 
 /**
- * Writes events to the outbox, in this transaction, as one lot. Call it after locking their subject: readers see the events of a subject in the order of the
+ * Writes events to the outbox, in this transaction, as one batch. Call it after locking their subject: readers see the events of a subject in the order of the
  * calls under that lock.
  *
  * @param notice travels with the COMMIT, if there are events
@@ -30,7 +30,7 @@ export async function publish(tx: Tx, projectId: string, events: readonly NewEve
   await tx.sql`
     with moment as materialized (select muster_now() as now),
     published as (
-      insert into outbox (project_id, lot, size, at)
+      insert into outbox (project_id, batch, size, at)
       select ${projectId},
         array_agg(row(e.type, e.subject_kind, e.subject_id, e.subject_name, e.data, e.actor_kind, e.actor_id)::muster_event order by e.place),
         count(*), min(moment.now)

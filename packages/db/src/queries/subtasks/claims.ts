@@ -78,7 +78,7 @@ export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: rea
       select project_id, id, attempt, worker_id, attempt_started_at from claimed
     ),
     announced as (
-      insert into outbox (project_id, lot, size, at)
+      insert into outbox (project_id, batch, size, at)
       select project_id, array_agg(row('subtask.started', 'subtask', id, null,
         jsonb_build_object('subtask_id', id, 'attempt', attempt, 'runner', runner, 'agent_id', agent_id), 'worker', worker_id)::muster_event),
         count(*), min(attempt_started_at)

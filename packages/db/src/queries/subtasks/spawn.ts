@@ -126,7 +126,7 @@ export async function insertSubtasks(
       select pg_notify(${notice?.channel ?? null}, ${notice?.text ?? null}) where ${notice?.text ?? null}::text is not null and exists (select from granted)
     ),
     announced as (
-      insert into outbox (project_id, lot, size, at)
+      insert into outbox (project_id, batch, size, at)
       select ${projectId}, array_agg(row('subtask.created', 'subtask', i.id, null, w.event, w.actor_kind, w.actor_id)::muster_event order by w.place),
         count(*), min(moment.now)
       from inserted i join wanted w on w.id = i.id cross join moment having count(*) > 0
