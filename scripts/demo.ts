@@ -42,8 +42,6 @@ const TIMEOUT_MS = 55_000
 const INTERRUPTED_EXIT_CODE = 130
 /** Lines of every start, which the demo does not show. */
 const EXPECTED = /^(?:starting|made a database|migrating)/
-/** How long the scout takes for a folder: slow enough to watch. */
-const PACE_MS = '100'
 
 /** Its own data folder, ports and runner, without `.env` of `npm start`. Variables of the caller take precedence. */
 function demoEnvironment(given: Environment, dataDir: string): SystemEnvironment {
@@ -56,7 +54,8 @@ function demoEnvironment(given: Environment, dataDir: string): SystemEnvironment
     LOG_LEVEL: given.LOG_LEVEL ?? 'warn',
     // All three at once.
     SUBTASK_WORKERS: given.SUBTASK_WORKERS ?? '3',
-    COMMAND_RUNNERS: JSON.stringify({ scout: { ...scoutRunner(), env: { SCOUT_PACE_MS: PACE_MS } }, ...PROOF_RUNNERS, ...QUESTION_RUNNERS }),
+    // The scout at its own pace: a few seconds for any folder, long enough to steer it. One for each folder would make the demo grow with the repository.
+    COMMAND_RUNNERS: JSON.stringify({ scout: scoutRunner(), ...PROOF_RUNNERS, ...QUESTION_RUNNERS }),
     CHECKS: JSON.stringify(PROOF_CHECKS),
   })
 }

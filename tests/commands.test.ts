@@ -57,7 +57,7 @@ describe('npm run demo', () => {
     'plays the main jobs to their ends, and leaves nothing behind',
     async () => {
       // Its own temporary folder is made inside of ours, to see that it goes.
-      const child = command(['demo'], { TMPDIR: folder, SCOUT_PACE_MS: '0' })
+      const child = command(['demo'], { TMPDIR: folder })
       const { code } = await child.exited
 
       expect({ code, text: child.text }).toMatchObject({ code: 0, text: expect.stringMatching(/Everything went as it should, in \d+\.\d s\./) })
