@@ -79,27 +79,67 @@ export function retiredNamesIn(file: string, source: string, retired: readonly R
       : piecesOfOther(file, source)
   const found = new Map<string, Finding>()
   const lineAt = lineNumbers(source)
+  const matching = matcherOf(retired)
+  const rows = retired.map(({ use, names, texts }) => ({
+    use,
+    names: names.filter((pattern) => counts(pattern, file)),
+    texts: texts.filter((pattern) => counts(pattern, file)),
+  }))
   for (const { kind, at, text } of [{ kind: 'name' as const, at: 0, text: file.slice(file.lastIndexOf('/') + 1) }, ...pieces]) {
-    for (const { use, names, texts } of retired) {
+    const isStored = (name: string) => stored.has(name) && (kind !== 'name' || file.startsWith('packages/db/'))
+    const asked = kind === 'name' ? [{ name: text, offset: 0 }] : compoundsOf(text)
+    const named = asked.map((each) => ({ ...each, by: matching.names(each.name) })).filter(({ name, by }) => by.size > 0 && !isStored(name))
+    const hasText = kind === 'text' && matching.isInText(text)
+    if (named.length === 0 && !hasText) continue
+    for (const { use, names, texts } of rows) {
       const note = (what: string, offset: number, key: string) => {
         if (!found.has(key)) found.set(key, { file, line: lineAt(at + offset), found: what, use })
       }
-      const isStored = (name: string) => stored.has(name) && (kind !== 'name' || file.startsWith('packages/db/'))
-      const isNamed = (name: string) => !isStored(name) && names.some((pattern) => counts(pattern, file) && wordsOf(name).search(pattern.expression) >= 0)
-      if (kind === 'name') {
-        if (isNamed(text)) note(text, 0, `${use} ${text}`)
-        continue
-      }
-      for (const compound of text.matchAll(/[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|\b[a-z]+(?:[A-Z][A-Za-z0-9]*)+/g)) {
-        if (isNamed(compound[0])) note(compound[0], compound.index, `${use} ${compound[0]}`)
-      }
-      if (kind === 'names-in-text') continue
-      for (const pattern of texts.filter((each) => counts(each, file))) {
+      for (const { name, offset, by } of named) if (names.some((pattern) => by.has(pattern))) note(name, offset, `${use} ${name}`)
+      if (!hasText) continue
+      for (const pattern of texts) {
         for (const match of text.matchAll(pattern.expression)) note(match[0].replace(/\s+/g, ' '), match.index, `${use} ${at + match.index}`)
       }
     }
   }
   return [...found.values()].sort((one, other) => one.line - other.line)
+}
+
+/** Names of several words in a text. */
+function compoundsOf(text: string): { name: string; offset: number }[] {
+  const found = text.matchAll(/[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|\b[a-z]+(?:[A-Z][A-Za-z0-9]*)+/g)
+  return [...found].map(({ 0: name, index }) => ({ name, offset: index }))
+}
+
+/** Which patterns match, wherever they count. */
+interface Matcher {
+  names(name: string): ReadonlySet<Pattern>
+  isInText(text: string): boolean
+}
+
+const matchers = new WeakMap<readonly RetiredName[], Matcher>()
+
+/** One for all files, because most names are in many of them. */
+function matcherOf(retired: readonly RetiredName[]): Matcher {
+  const known = matchers.get(retired)
+  if (known !== undefined) return known
+  const patterns = retired.flatMap(({ names }) => names)
+  const ofName = new Map<string, ReadonlySet<Pattern>>()
+  const texts = retired.flatMap((row) => row.texts)
+  const anyText = texts.length === 0 ? null : new RegExp(texts.map(({ expression }) => expression.source).join('|'), 'i')
+  const matcher: Matcher = {
+    names(name) {
+      const before = ofName.get(name)
+      if (before !== undefined) return before
+      const words = wordsOf(name)
+      const matched = new Set(patterns.filter(({ expression }) => words.search(expression) >= 0))
+      ofName.set(name, matched)
+      return matched
+    },
+    isInText: (text) => anyText?.test(text) === true,
+  }
+  matchers.set(retired, matcher)
+  return matcher
 }
 
 function counts({ only, never }: Pattern, file: string): boolean {
