@@ -176,6 +176,8 @@ describe('e-mail', () => {
       authOptional: true,
       disabledCommands: ['STARTTLS'],
       logger: false,
+      // For the connection of a delivery that was given up, which its client keeps for a quarter of a minute.
+      closeTimeout: 100,
       onData(stream, _session, callback) {
         let mail = ''
         stream.on('data', (chunk: Buffer) => {
