@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createChannels } from '@muster/deliveries'
 import { advanceClock, drainOutbox, type Harness, resetClock, type SlackServer, startHarness, startSlack } from '@muster/testing'
 import { type Ctx, claimSubtask, completeLease, createSubtask, listDeliveries, updateProject } from '@muster/usecases'
@@ -53,6 +54,8 @@ async function deliverAll(): Promise<void> {
       from deliveries d left join destinations s on s.id = d.destination_id where d.status in ('pending', 'sending')`
     if (open?.seconds == null) return
     if (open.seconds > 0) await advanceClock(harness.admin, `${open.seconds} seconds`)
+    // What is being sent needs the processor and the database.
+    else await delay(10)
     delivering.wake()
   }
 }
