@@ -22,9 +22,9 @@ function runner(name: string, run: Runner['run'] = async () => ({ kind: 'complet
   return [name, { name, steerable: false, usesWorkspace: false, followsDefinitions: true, run }]
 }
 
-/** A worker that counts how often it asks the database for work, and how often it calls all others. */
-async function start(runners: [string, Runner][], capacity = 5) {
-  const counts = { claims: 0, calls: 0 }
+/** A worker that counts how often it asks the database for work, and how often it calls all others. So many of its claims by name fail. */
+async function start(runners: [string, Runner][], capacity = 5, failures = 0) {
+  const counts = { claims: 0, calls: 0, failed: 0 }
   // A folder of its own, as on a machine of its own.
   const folder = await mkdtemp(join(harness.deps.settings.DATA_DIR, 'worker-'))
   const deps = createDeps({
@@ -41,6 +41,18 @@ async function start(runners: [string, Runner][], capacity = 5) {
       claiming(...given) {
         counts.claims += 1
         return runJobs.claiming(...given)
+      },
+      claimingOf(...given) {
+        counts.claims += 1
+        if (counts.failed < failures) {
+          counts.failed += 1
+          throw new Error('This claim was made to fail.')
+        }
+        return runJobs.claimingOf(...given)
+      },
+      findWaitingQueues(...given) {
+        counts.claims += 1
+        return runJobs.findWaitingQueues(...given)
       },
     },
     notifier: {
@@ -121,5 +133,32 @@ describe('one of many workers', () => {
     const before = other.counts.calls
     await runEach(20, 'unfit')
     expect(other.counts.calls - before).toBeGreaterThan(2)
+  })
+})
+
+describe('a worker', () => {
+  it('finds a subtask whose call was lost, while others call all the time', async () => {
+    await start([runner('own')])
+    const { notifier } = harness.ctx
+    const mute = { ...notifier, notify: () => {}, withCommit: () => ({ channel: 'muster_run', text: null, committed: () => {} }) }
+    const lost = await createSubtask({ ...harness.ctx, notifier: mute }, { task: 'Work.', agentId: 'lost', runner: 'own' })
+    const isFound = async () => (await getSubtask(harness.ctx, lost.id)).status === 'completed'
+    let called = 0
+    for (; called < 200 && !(await isFound()); called += 1) await runEach(1, `calls-${called}`)
+    expect(await isFound()).toBe(true)
+  })
+
+  it('claims a subtask that has called it after a claim that failed', async () => {
+    const { counts } = await start([runner('own')], 5, 1)
+    // Its first look, which is not by name, is over.
+    await runEach(1, 'before')
+    await vi.waitFor(
+      async () => {
+        await runEach(1, `after-${counts.claims}`)
+        expect(counts.failed).toBe(1)
+      },
+      { timeout: 20_000, interval: 1 },
+    )
+    expect(harness.log.takeErrors().map(({ message }) => message)).toEqual(['could not claim subtasks'])
   })
 })

@@ -36,15 +36,22 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
   let moreMayWait = false
   // A claim may have been committed although its answer was lost.
   let mayHoldMore = false
-  /** How many subtasks have called this worker, and were not claimed yet. */
-  let calls = 0
+  /** The subtasks that have called this worker, and were not claimed yet. */
+  const calls = new Set<string>()
+  /** All workers were called, or this one has just begun to listen: it is not known what waits. */
+  let wereAllCalled = true
+  let lookedAtMs = Number.NEGATIVE_INFINITY
   let isStopped = false
 
   /** Subtasks for which this worker has no capacity, or no runner, call all others. Where another worker has come already, that costs each a look. */
-  const passOn = () => {
-    if (calls > 0 && peers.areThere) notifier.notify('run')
-    calls = 0
+  const passOn = (subtaskIds: Iterable<string>) => {
+    const left = [...subtaskIds].filter((id) => calls.delete(id))
+    if (left.length > 0 && peers.areThere) notifier.notify('run')
   }
+
+  /** Whether whatever waits is claimed, and not only what has called: also twice a second while subtasks call all the time, because a call can be lost. */
+  const isLookDue = (limit: number) =>
+    moreMayWait || wereAllCalled || calls.size === 0 || calls.size > limit || performance.now() - lookedAtMs >= CLAIM_EVERY_MS
 
   const fillCapacity = () => {
     if (!moreMayWait || isFilling) return
@@ -61,21 +68,35 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
     const limit = Math.min(free, Math.ceil(settings.SUBTASK_WORKERS / 3))
     const isPaused = restores.isHeld || queues.length === 0 || !(await disk.isOver())
     if (isPaused || limit <= 0) {
-      passOn()
+      passOn(calls)
       if (!isPaused) moreMayWait = true
       return false
     }
-    // Each runner's queue is asked first in turn.
-    queues.push(queues.shift() as string)
     const claimedAtMs = performance.now()
+    const isLook = isLookDue(limit)
+    const called = [...calls]
+    if (isLook) {
+      wereAllCalled = false
+      lookedAtMs = claimedAtMs
+      // Each runner's queue is asked first in turn.
+      queues.push(queues.shift() as string)
+    }
     if (mayHoldMore) await runs.releaseUnknown()
     mayHoldMore = true
-    const { reached } = restores
-    const claimed = await claimRuns(deps, { workerId, queues, limit, leaseSeconds: settings.SUBTASK_LEASE_SECONDS, withLeaseToken: false, shares, reached })
+    const claimed = await claimRuns(deps, {
+      workerId,
+      queues,
+      limit,
+      ...(isLook ? { looksFirst: !moreMayWait } : { subtaskIds: called }),
+      leaseSeconds: settings.SUBTASK_LEASE_SECONDS,
+      withLeaseToken: false,
+      shares,
+      reached: restores.reached,
+    })
     mayHoldMore = false
-    moreMayWait = claimed.length === limit
-    calls = Math.max(0, calls - claimed.length)
-    if (!moreMayWait || limit === free) passOn()
+    for (const { id } of claimed) calls.delete(id)
+    if (isLook) moreMayWait = claimed.length === limit
+    if (!moreMayWait || limit === free) passOn(called)
     for (const run of claimed) runs.start(run, { onEnd: fillCapacity, onDiskFailure: () => disk.begin() })
     if (claimed.length > 0) {
       onClaimed()
@@ -87,16 +108,17 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
   const loop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError })
   return {
     wake(subtaskIds = []) {
-      const called = peers.countCalls(subtaskIds.filter((id) => id !== FOR_OUTSIDE))
-      if (subtaskIds.length > 0 && called === 0) return
-      calls += called
-      if (isStopped) passOn()
+      const called = peers.called(subtaskIds.filter((id) => id !== FOR_OUTSIDE))
+      if (subtaskIds.length === 0) wereAllCalled = true
+      else if (called.length === 0) return
+      for (const id of called) calls.add(id)
+      if (isStopped) passOn(calls)
       else loop.wake()
     },
     async stop() {
       isStopped = true
       await loop.stop()
-      passOn()
+      passOn(calls)
     },
   }
 }

@@ -20,9 +20,9 @@ export class Peers {
     return this.#others.length > 0
   }
 
-  /** How many of these subtasks call this worker. */
-  countCalls(subtaskIds: readonly string[]): number {
-    return subtaskIds.filter((id) => this.#isCalled(hash(id))).length
+  /** Those of these subtasks that call this worker. */
+  called(subtaskIds: readonly string[]): string[] {
+    return subtaskIds.filter((id) => this.#isCalled(hash(id)))
   }
 
   #isCalled(subtask: number): boolean {

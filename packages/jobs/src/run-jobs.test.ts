@@ -1,5 +1,5 @@
 import { transaction } from '@muster/db'
-import { claimOne, type Harness, spawn, startHarness } from '@muster/testing'
+import { claimAll, claimOne, type Harness, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createBoss, runQueue } from './index.ts'
 
@@ -51,13 +51,13 @@ describe('a job that is inserted for its row', () => {
 })
 
 describe('a job that is taken by a claim', () => {
-  it('is left as pg-boss itself would leave it after a fetch', async () => {
+  it.each(['of whatever waits', 'of a named subtask'])('%s is left as pg-boss itself would leave it after a fetch', async (what) => {
     const projectId = harness.ctx.actor.projectId
     const [claimed, fetched] = [
-      await spawn(harness.ctx, { agentId: 'twins', runner: 'other' }),
-      await spawn(harness.ctx, { agentId: 'twins', runner: 'other' }),
+      await spawn(harness.ctx, { agentId: `twins ${what}`, runner: 'other' }),
+      await spawn(harness.ctx, { agentId: `twins ${what}`, runner: 'other' }),
     ]
-    const run = await claimOne(harness.ctx, { runners: ['other'] })
+    const run = await claimOne(harness.ctx, what === 'of a named subtask' ? { runners: ['own', 'other'], subtaskIds: [claimed.id] } : { runners: ['other'] })
     expect(run.id).toBe(claimed.id)
     const boss = createBoss(harness.deps.dispatchDb, { supervise: false, onError: () => {}, onWarning: () => {} })
     await boss.start()
@@ -71,6 +71,20 @@ describe('a job that is taken by a claim', () => {
     expect(comparable).toHaveLength(2)
     expect(comparable[0]).toMatchObject({ state: 'active', retry_count: 0, began: true })
     expect(comparable[0]).toEqual(comparable[1])
+  })
+
+  it('is looked for in the queues that are asked, without the jobs of runs', async () => {
+    const { runJobs, dispatchDb } = harness.deps
+    const look = (...runners: string[]) => runJobs.findWaitingQueues(dispatchDb.sql, runners)
+    await claimAll(harness.ctx, { runners: ['own', 'other'] })
+    expect(await look('run.other', 'run.own', 'run.none')).toEqual([])
+    await spawn(harness.ctx, { agentId: 'looked for', runner: 'other' })
+    expect(await look('run.none', 'run.other')).toEqual(['run.other'])
+    expect(await look('run.own')).toEqual([])
+    await spawn(harness.ctx, { agentId: 'looked for' })
+    expect(await look('run.own', 'run.other')).toEqual(['run.own', 'run.other'])
+    await claimOne(harness.ctx, { runners: ['other'] })
+    expect(await look('run.own', 'run.other')).toEqual(['run.own'])
   })
 
   it('is removed where its row waits no longer', async () => {

@@ -19,6 +19,10 @@ export interface RunJobs {
    * @param depth how many jobs of each project are looked at; more than `limit`, because others may have locked some
    */
   claiming(sql: Tx['sql'], queue: string, limit: number, depth: number, shares: readonly Share[], condition?: ReturnType<Tx['sql']>): claims.ClaimingJobs
+  /** The same for the waiting jobs of these subtasks, in whichever of these queues they are, as far as other transactions have not locked them. */
+  claimingOf(sql: Tx['sql'], queues: readonly string[], subtaskIds: readonly string[], condition?: ReturnType<Tx['sql']>): claims.ClaimingJobs
+  /** Those of these queues in which jobs wait. */
+  findWaitingQueues(sql: Tx['sql'], queues: readonly string[]): Promise<string[]>
   /**
    * Removes jobs that this transaction holds, because their runs have ended, return with a new job, or have lost their rows. Attempts and events keep
    * the history, so that the queue stays as small as its waiting jobs.
@@ -49,6 +53,29 @@ function insertGranted(sql: Tx['sql']) {
     cross join (select pgboss.job_now() as now) as moment`
 }
 
+function waits(sql: Tx['sql']) {
+  return sql`j.state < 'active' and not j.blocked`
+}
+
+/** The same in a function, so that the plan takes no index of waiting jobs, but that of ids. */
+function waitsById(sql: Tx['sql']) {
+  return sql`coalesce(j.state < 'active' and not j.blocked and j.start_after <= pgboss.job_now(), false)`
+}
+
+/** What a claim does with the jobs that it has taken. */
+function moved(sql: Tx['sql'], queues: readonly string[]): claims.ClaimingJobs['moved'] {
+  const ofQueues = sql`j.name = any(${queues as string[]}::text[])`
+  return sql`
+    activated as (
+      update pgboss.job j set state = 'active', started_on = pgboss.job_now(), heartbeat_on = pgboss.job_now(),
+        retry_count = case when started_on is not null then retry_count + 1 else retry_count end
+      where ${ofQueues} and j.id = any(array(select job_id from claimed))
+    ),
+    discarded as (
+      delete from pgboss.job j where ${ofQueues} and j.id = any(array(select job_id from taken except select job_id from claimed))
+    )`
+}
+
 export function createRunJobs(): RunJobs {
   return {
     async insertForRows(tx, subtaskIds) {
@@ -65,7 +92,7 @@ export function createRunJobs(): RunJobs {
       // What pg-boss's own fetch does with such jobs, but for the order; a test compares them. Limits are literals, because the plan for an unknown
       // limit expects a tenth of the queue.
       const literal = (count: number) => sql.unsafe(String(Math.trunc(count)))
-      const isWaiting = sql`j.name = ${queue} and j.state < 'active' and not j.blocked`
+      const isWaiting = sql`j.name = ${queue} and ${waits(sql)}`
       const ofProject = sql`j.data ->> 'project_id'`
       const order = sql`${ofProject}, j.priority desc, j.created_on`
       const head = sql`${ofProject} as project_id, j.priority, j.created_on`
@@ -101,23 +128,34 @@ export function createRunJobs(): RunJobs {
             cross join lateral (
               select j.id, (j.data ->> 'id')::uuid as subtask_id from pgboss.job j
               where j.name = ${queue} and j.id = c.id
-                -- In a function, so that the plan takes no index of waiting jobs, but that of ids.
-                and coalesce(j.state < 'active' and not j.blocked and j.start_after <= pgboss.job_now(), false)
+                and ${waitsById(sql)}
               limit 1 for update of j skip locked
             ) as locked
             limit ${literal(limit)}
           )`,
         isCut: sql`(select count(*) from candidates) >= ${literal(depth)}`,
-        moved: sql`
-          activated as (
-            update pgboss.job j set state = 'active', started_on = pgboss.job_now(), heartbeat_on = pgboss.job_now(),
-              retry_count = case when started_on is not null then retry_count + 1 else retry_count end
-            where j.name = ${queue} and j.id = any(array(select job_id from claimed))
-          ),
-          discarded as (
-            delete from pgboss.job j where j.name = ${queue} and j.id = any(array(select job_id from taken except select job_id from claimed))
-          )`,
+        moved: moved(sql, [queue]),
       }
+    },
+    claimingOf(sql, queues, subtaskIds, condition = sql`true`) {
+      return {
+        taken: sql`
+          taken as materialized (
+            select j.id as job_id, (j.data ->> 'id')::uuid as subtask_id from pgboss.job j
+            where j.name = any(${queues as string[]}::text[])
+              and j.id = any(array(select job_id from subtasks where id = any(${subtaskIds as string[]}::uuid[]) and status = 'pending'))
+              and ${waitsById(sql)} and ${condition}
+            for update of j skip locked
+          )`,
+        isCut: sql`false`,
+        moved: moved(sql, queues),
+      }
+    },
+    async findWaitingQueues(sql, queues) {
+      const rows = await sql<{ name: string }[]>`
+        select q.name from unnest(${queues as string[]}::text[]) with ordinality as q(name, place)
+        where exists (select from pgboss.job j where j.name = q.name and ${waits(sql)}) order by q.place`
+      return rows.map(({ name }) => name)
     },
     async remove(tx, queue, jobIds) {
       await tx.sql`delete from pgboss.job where name = ${queue} and id = any(${jobIds as string[]}::uuid[])`

@@ -40,6 +40,8 @@ export interface ClaimOptions {
   /** Whose external queue is meant; of no meaning for other runners. */
   projectId?: string
   limit?: number
+  subtaskIds?: readonly string[]
+  looksFirst?: boolean
   leaseSeconds?: number
   shares?: FairShares
   reached?: Parameters<typeof claimRuns>[1]['reached']
@@ -54,7 +56,9 @@ export function claimAll(ctx: Ctx, options: ClaimOptions = {}): Promise<ClaimedR
     limit: options.limit ?? 100,
     leaseSeconds: options.leaseSeconds ?? 30,
     withLeaseToken: false,
-    ...(options.shares === undefined ? {} : { shares: options.shares }),
+    ...(options.subtaskIds && { subtaskIds: options.subtaskIds }),
+    ...(options.shares && { shares: options.shares }),
+    looksFirst: options.looksFirst === true,
     reached: options.reached,
   })
 }

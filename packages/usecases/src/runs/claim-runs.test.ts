@@ -1,3 +1,4 @@
+import type { Subtask } from '@muster/domain'
 import type { RunJobs } from '@muster/jobs'
 import {
   allEvents,
@@ -83,6 +84,49 @@ describe('claiming', () => {
       expect(await claimAll(harness.ctx, { reached: { place, ...noted, ...other } })).toEqual([])
     await beatDataFolder(harness.deps, place, noted)
     expect(await claimAll(harness.ctx, { reached: { place, ...noted } })).toMatchObject([{ id: made.id, attempt: 1 }])
+  })
+
+  it('takes the named subtasks and no others, in whichever of its queues they are', async () => {
+    const first = await spawn(harness.ctx, { agentId: 'named' })
+    expect((await claimOne(harness.ctx)).id).toBe(first.id)
+    const [second, third] = (await spawnMany(harness.ctx, 2, { agentId: 'named', runner: 'other' })) as [Subtask, Subtask]
+    const unserved = await spawn(harness.ctx, { agentId: 'served by others' })
+    const ids = [unserved, first, second].map(({ id }) => id)
+    const runs = await claimAll(harness.ctx, { runners: ['other', 'external'], subtaskIds: [...ids, harness.ctx.newId()], workerId: 'named' })
+    expect(runs).toMatchObject([{ id: second.id, attempt: 1 }])
+    const row = await readSubtaskRow(harness.admin, second.id)
+    expect(row).toMatchObject({ status: 'running', worker_id: 'named', credential_hash: hashToken(runs[0]?.credential ?? '') })
+    expect((await readSubtaskRow(harness.admin, third.id)).status).toBe('pending')
+    expect((await claimAll(harness.ctx, { subtaskIds: ids })).map(({ id }) => id)).toEqual([unserved.id])
+  })
+
+  it('leaves a named subtask to whoever is about to take its job, and takes it where that fails', async () => {
+    const made = await spawn(harness.ctx, { agentId: 'named' })
+    const [{ job_id: jobId }] = (await harness.admin`select job_id from subtasks where id = ${made.id}`) as unknown as [{ job_id: string }]
+    await harness.admin.begin(async (other) => {
+      await other`select from pgboss.job where id = ${jobId} for update`
+      expect(await claimAll(harness.ctx, { subtaskIds: [made.id] })).toEqual([])
+    })
+    expect(await claimAll(harness.ctx, { subtaskIds: [made.id] })).toMatchObject([{ id: made.id, attempt: 1 }])
+  })
+
+  it('takes no named subtask that waits for a permit', async () => {
+    const [waiting] = (await spawnMany(harness.ctx, 4, { agentId: 'full' })).slice(-1)
+    expect(await claimAll(harness.ctx, { subtaskIds: [waiting?.id ?? ''] })).toEqual([])
+  })
+
+  it('of ten workers at once, each for all of fifty named subtasks, takes each once', async () => {
+    const made = (await Promise.all(Array.from({ length: 50 }, (_, place) => spawn(harness.ctx, { agentId: `named-${place}` })))).map(({ id }) => id)
+    const claims = Array.from({ length: 10 }, (_, place) => claimAll(harness.ctx, { workerId: `named-${place}`, subtaskIds: made }))
+    const taken = (await Promise.all(claims)).flat().map(({ id }) => id)
+    expect(taken.toSorted()).toEqual(made.toSorted())
+  })
+
+  it('that looks first takes what a claim takes that does not', async () => {
+    expect(await claimAll(harness.ctx, { runners: ['other', 'own'], looksFirst: true })).toEqual([])
+    const made = [await spawn(harness.ctx, { agentId: 'looked for' }), await spawn(harness.ctx, { agentId: 'looked for', runner: 'other' })]
+    const runs = await claimAll(harness.ctx, { runners: ['other', 'own'], looksFirst: true })
+    expect(runs.map(({ id }) => id).toSorted()).toEqual(made.map(({ id }) => id).toSorted())
   })
 
   it('leaves row and job as they were when it fails half-way', async () => {

@@ -22,6 +22,13 @@ export interface Claimer {
   leaseSeconds: number
   /** Outside workers prove their lease by a token; ours by being the attempt's worker. */
   withLeaseToken: boolean
+  /**
+   * Only these, no more than `limit`: subtasks that were said to wait, for a claimer of which no other one waits. They are taken whatever else waits.
+   * Absent: the best that wait.
+   */
+  subtaskIds?: readonly string[]
+  /** It is not known whether anything waits: asks first which queues have jobs, because a claim that finds nothing costs four times as much. */
+  looksFirst?: boolean
   /** By what the projects of a shared queue take turns. Absent: one start each, beginning anew with each claim. */
   shares?: FairShares
   /** A database that has not come as far was restored, and nothing is claimed from it. Absent: whatever the database is. */
@@ -34,7 +41,7 @@ const DEPTH = { factor: 2, least: 16, growth: 8, most: 10_000 }
 /** Takes jobs and turns their rows to running, up to the free capacity of a worker. Rows and jobs move together or not at all. */
 export async function claimRuns(deps: Deps, claimer: Claimer): Promise<ClaimedRun[]> {
   if (!deps.settings.SUBTASK_ENABLED) return []
-  // One statement per queue, without a transaction around them.
+  // One statement for each queue, or one for all named subtasks, without a transaction around them.
   const claimed = await claimFrom(deps, deps.dispatchDb.sql, claimer)
   if (claimed.length > 0) deps.notifier.notify('outbox')
   return claimed
@@ -47,14 +54,20 @@ export async function claimInTransaction(deps: Deps, tx: Tx, claimer: Claimer): 
 }
 
 async function claimFrom(deps: Deps, sql: Tx['sql'], claimer: Claimer): Promise<ClaimedRun[]> {
+  const { queues, subtaskIds, shares, reached } = claimer
+  const condition = reached && dataFolders.hasComeAsFar(sql, reached)
+  if (subtaskIds !== undefined) {
+    const { started } = await claimJobs(sql, claimer, subtaskIds.length, deps.runJobs.claimingOf(sql, queues, subtaskIds, condition))
+    return started
+  }
   const runs: ClaimedRun[] = []
-  for (const queue of claimer.queues) {
+  for (const queue of claimer.looksFirst ? await deps.runJobs.findWaitingQueues(sql, queues) : queues) {
     let depth = DEPTH.factor * claimer.limit + DEPTH.least
     for (let isWhole = false; !isWhole && runs.length < claimer.limit; ) {
       const limit = claimer.limit - runs.length
-      const { started, taken, isCut } = await claimFromQueue(deps, sql, claimer, queue, { limit, depth })
+      const jobs = deps.runJobs.claiming(sql, queue, limit, depth, shares?.current() ?? [], condition)
+      const { started, taken, isCut } = await claimJobs(sql, claimer, limit, jobs)
       runs.push(...started)
-      claimer.shares?.start(started.map(({ projectId }) => projectId))
       // Jobs without a row, and jobs that others have locked, say nothing about those behind them.
       const isHidden = taken < limit && isCut && depth < DEPTH.most
       if (isHidden) depth *= DEPTH.growth
@@ -64,12 +77,12 @@ async function claimFrom(deps: Deps, sql: Tx['sql'], claimer: Claimer): Promise<
   return runs
 }
 
-async function claimFromQueue(
-  deps: Deps,
+/** @param limit the most jobs that the statement may take */
+async function claimJobs(
   sql: Tx['sql'],
   claimer: Claimer,
-  queue: string,
-  { limit, depth }: { limit: number; depth: number },
+  limit: number,
+  jobs: claims.ClaimingJobs,
 ): Promise<{ started: ClaimedRun[]; taken: number; isCut: boolean }> {
   const leases = claimer.withLeaseToken ? Array.from({ length: limit }, newLeaseToken) : []
   // In one call: each call costs more than the bytes.
@@ -78,14 +91,6 @@ async function claimFromQueue(
     credential: random.subarray(place * SECRET_BYTES, (place + 1) * SECRET_BYTES),
     leaseTokenHash: leases[place]?.hash ?? null,
   }))
-  const jobs = deps.runJobs.claiming(
-    sql,
-    queue,
-    limit,
-    depth,
-    claimer.shares?.current() ?? [],
-    claimer.reached && dataFolders.hasComeAsFar(sql, claimer.reached),
-  )
   const { rows, taken, isCut } = await claims.claimRows(sql, jobs, secrets, {
     workerId: claimer.workerId,
     leaseSeconds: claimer.leaseSeconds,
@@ -97,5 +102,6 @@ async function claimFromQueue(
     credential: subtaskToken(row.id, credential),
     leaseToken: leases[place - 1]?.token ?? null,
   }))
+  claimer.shares?.start(started.map(({ projectId }) => projectId))
   return { started, taken, isCut }
 }

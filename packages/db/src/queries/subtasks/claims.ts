@@ -54,7 +54,7 @@ export async function readFromFront({ sql }: Pick<Tx, 'sql'>): Promise<void> {
  * not ask for the permit, which every row with a job has: the planner would read the whole index of unclaimed rows, which it takes for short. The lease
  * never ends after the attempt's own timeout, so that one index finds lapsed leases and overruns.
  *
- * @param jobs of `RunJobs.claiming`, with a limit of as many as there are secrets
+ * @param jobs of `RunJobs.claiming` or `claimingOf`, for no more than there are secrets
  */
 export async function claimRows(sql: Tx['sql'], jobs: ClaimingJobs, secrets: readonly ClaimSecrets[], terms: ClaimTerms): Promise<Claim> {
   const answer = await sql<(AsText<ClaimedRow> & { taken: number; is_cut: boolean; place: number })[]>`
