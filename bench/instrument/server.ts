@@ -29,7 +29,7 @@ export interface BenchDatabase extends AsyncDisposable {
   name: string
   /** The processes' login, confined by row-level security. */
   appUrl: string
-  /** A superuser, or the given login. */
+  /** A superuser, or the given login. By the server's socket where it is embedded, as for the processes of `npm start`, and also for peers. */
   adminUrl: string
   admin: postgres.Sql
 }
@@ -43,10 +43,11 @@ const SHOWN = ['server_version', 'fsync', 'synchronous_commit', 'full_page_write
  * @param settings settings of the embedded server on top of its own, for profiles
  */
 export async function openServer(folder: string, givenUrl: string | undefined, settings: Record<string, string>): Promise<BenchServer> {
-  const server = givenUrl === undefined ? await startEmbedded(folder, settings) : { adminUrl: givenUrl, logFile: null, stop: async () => {} }
+  const server =
+    givenUrl === undefined ? await startEmbedded(folder, settings) : { adminUrl: givenUrl, fastestUrl: givenUrl, logFile: null, stop: async () => {} }
   const run = `muster_bench_${randomBytes(4).toString('hex')}`
   const admin = open(server.adminUrl)
-  const login = new URL(server.adminUrl)
+  const login = new URL(server.fastestUrl)
   login.username = run
   login.password = randomBytes(24).toString('base64url')
   let made = 0
@@ -60,9 +61,8 @@ export async function openServer(folder: string, givenUrl: string | undefined, s
     made += 1
     const name = `${run}_${made}`
     await admin`create database ${admin(name)} template ${admin(template)}`
-    const adminUrl = at(server.adminUrl, name)
-    const sql = open(adminUrl)
-    return keep({ name, appUrl: at(login, name), adminUrl, admin: sql }, async () => {
+    const sql = open(at(server.adminUrl, name))
+    return keep({ name, appUrl: at(login, name), adminUrl: at(server.fastestUrl, name), admin: sql }, async () => {
       await sql.end({ timeout: 1 })
       await admin`drop database if exists ${admin(name)} with (force)`
     })
@@ -110,7 +110,10 @@ export async function openServer(folder: string, givenUrl: string | undefined, s
   return bench
 }
 
-async function startEmbedded(folder: string, settings: Record<string, string>): Promise<{ adminUrl: string; logFile: string; stop: () => Promise<void> }> {
+async function startEmbedded(
+  folder: string,
+  settings: Record<string, string>,
+): Promise<{ adminUrl: string; fastestUrl: string; logFile: string; stop: () => Promise<void> }> {
   const dataDir = join(folder, 'postgres')
   await mkdir(dataDir)
   // The server may have to run as another user, who must be able to enter.
@@ -121,7 +124,12 @@ async function startEmbedded(folder: string, settings: Record<string, string>): 
     await server.stop('fast')
     await removeLocalPostgres(dataDir)
   })
-  return { adminUrl: server.adminUrl, logFile: server.logFile, stop: async () => await kept[Symbol.asyncDispose]() }
+  return {
+    adminUrl: server.adminUrl,
+    fastestUrl: await server.socketUrlFor('postgres', 'postgres'),
+    logFile: server.logFile,
+    stop: async () => await kept[Symbol.asyncDispose](),
+  }
 }
 
 function open(url: string): postgres.Sql {

@@ -22,7 +22,7 @@ export async function startEmbeddedDatabase(
 ): Promise<DatabaseUrls & { server: LocalPostgres }> {
   const { startLocalPostgres } = await loadLocalPostgres()
   const server = await startLocalPostgres({ dataDir: postgresDir(settings), log, ...(onExit === undefined ? {} : { onExit }) })
-  return { server, appUrl: await server.urlFor(APP, APP), adminUrl: server.adminUrl }
+  return { server, appUrl: await server.socketUrlFor(APP, APP), adminUrl: server.adminUrl }
 }
 
 /** The database of `DATABASE_URL`; undefined without one. */

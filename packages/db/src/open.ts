@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parseDatabaseAddress, type TlsRules } from '@muster/domain'
+import { type DatabaseAddress, parseDatabaseAddress, socketOf, type TlsRules } from '@muster/domain'
 import postgres from 'postgres'
 import { UnusableDatabaseError } from './unusable-database.ts'
 
@@ -15,8 +15,7 @@ export const ENDS_OF_VANISHED = { tcp_keepalives_idle: 10, tcp_keepalives_interv
 export function open(address: string, options: Options): postgres.Sql {
   const { hosts, user, password, database, prepare = true, connectTimeoutSeconds, tls, parameters } = parseDatabaseAddress(address)
   return postgres({
-    // Without a host, that of the environment, as the driver reads it.
-    ...(hosts[0]?.host === '' ? {} : { host: hosts.map(({ host }) => host), port: hosts.map(({ port }) => port) }),
+    ...placeOf(hosts),
     ...(hosts.length > 1 ? { target_session_attrs: 'read-write' } : {}),
     ...(user === '' ? {} : { user }),
     password,
@@ -28,6 +27,15 @@ export function open(address: string, options: Options): postgres.Sql {
     ...(connectTimeoutSeconds === undefined ? {} : { connect_timeout: connectTimeoutSeconds }),
     connection: { ...parameters, ...options.connection },
   } as Options) as unknown as postgres.Sql
+}
+
+function placeOf(hosts: DatabaseAddress['hosts']): object {
+  const [first] = hosts
+  // Without a host, that of the environment, as the driver reads it.
+  if (first === undefined || first.host === '') return {}
+  const path = socketOf(first)
+  if (path !== undefined) return { path, port: first.port }
+  return { host: hosts.map(({ host }) => host), port: hosts.map(({ port }) => port) }
 }
 
 function tlsOptions({ mode, rootCertificateFile }: TlsRules): Options['ssl'] {

@@ -1,4 +1,4 @@
-import { parseDatabaseAddress } from '@muster/domain'
+import { type DatabaseAddress, parseDatabaseAddress, socketOf } from '@muster/domain'
 import { REPLACED_MIGRATIONS, TAKEOVER_FROM } from './migration-files.ts'
 
 /** The setting that holds the address of a database, for error messages. */
@@ -29,7 +29,11 @@ export interface DatabasePlace {
 
 export function placeOf(url: string): DatabasePlace {
   const { hosts, database, user } = parseDatabaseAddress(url)
-  return { server: hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(' or '), database, login: user }
+  return { server: hosts.map((host) => socketOf(host) ?? serverOf(host)).join(' or '), database, login: user }
+}
+
+function serverOf({ host, port }: DatabaseAddress['hosts'][number]): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 type Explain = (place: DatabasePlace & { variable: DatabaseVariable; detail: string }) => string

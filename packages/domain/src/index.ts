@@ -283,7 +283,7 @@ export {
 } from './sessions/hook.ts'
 export { type InboxText, MORE_ITEMS, MORE_RESULTS, renderInboxItem, renderTsgNotice } from './sessions/inbox-text.ts'
 export { MESSAGE_ROLES, type MessageRole, QUALITIES, type Quality, type SessionMessage } from './sessions/message.ts'
-export { parseDatabaseAddress, type TlsRules, withDatabaseName } from './settings/database-address.ts'
+export { type DatabaseAddress, parseDatabaseAddress, socketOf, type TlsRules, withDatabaseName } from './settings/database-address.ts'
 export type { McpServerSettings } from './settings/mcp-settings.ts'
 export {
   type CheckSettings,

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DataFolder, otherOwner, type ServerRecord } from './data-folder.ts'
 import { LocalPostgresError } from './errors.ts'
@@ -29,6 +29,7 @@ export async function endLeftovers(folder: DataFolder, record: ServerRecord | un
   }
   await endOrphans(folder)
   await disarmStaleLock(folder)
+  if ((await runningPostmaster(folder)) === undefined) await removeStaleSockets(folder)
 }
 
 /** The pid of the server that runs on this cluster, or undefined. Never that of another process with a reused pid. */
@@ -74,6 +75,12 @@ async function disarmStaleLock(folder: DataFolder): Promise<void> {
   // A stale lock does no harm. The lock of a server that another start has just started must stay as it is.
   if (text === undefined || pid === undefined || !isAlive(pid) || servesCluster(pid, folder)) return
   await writeFile(join(folder.cluster, 'postmaster.pid'), text.replace(/^\d+/, String(process.pid)))
+}
+
+/** PostgreSQL refuses to start while the pid in the lock of its socket is alive, even if another process has that pid now. */
+async function removeStaleSockets(folder: DataFolder): Promise<void> {
+  const names = await readdir(folder.cluster).catch(() => [])
+  for (const name of names) if (name.startsWith('.s.PGSQL.')) await rm(join(folder.cluster, name), { force: true })
 }
 
 function servesCluster(pid: number, folder: DataFolder): boolean {

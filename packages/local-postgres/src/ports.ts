@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
 import { listenerOf } from './processes.ts'
 
-const LOOPBACK = '127.0.0.1'
+/** The only address of local servers. */
+export const LOOPBACK = '127.0.0.1'
 
 /** A port of 127.0.0.1 without a listener. It is free at this moment only: its user must handle losing it again. */
 export function freePort(): Promise<number> {

@@ -8,7 +8,7 @@ import { SUPERUSER } from './cluster.ts'
 import { type DataFolder, diskFull, passwordOf } from './data-folder.ts'
 import { LocalPostgresError } from './errors.ts'
 import { isReady } from './leftovers.ts'
-import { takenBy } from './ports.ts'
+import { LOOPBACK, takenBy } from './ports.ts'
 import { signalProcess } from './processes.ts'
 import { type ServerUser, spawnIds } from './server-user.ts'
 
@@ -48,8 +48,17 @@ export function logFileOf(folder: DataFolder): string {
 }
 
 /** The address of a database on a local server. */
-export async function urlOf(folder: DataFolder, port: number, login: string, database: string): Promise<string> {
-  return `postgres://${login}:${await passwordOf(folder, login)}@127.0.0.1:${port}/${database}`
+export async function urlOf(folder: DataFolder, port: number, login: string, database: string, host = LOOPBACK): Promise<string> {
+  return `postgres://${login}:${await passwordOf(folder, login)}@${host}:${port}/${database}`
+}
+
+/** The longest path of a socket that every system takes, in bytes. */
+const SOCKET_PATH_MAX = 103
+
+/** The same by the server's socket in its own files, or by TCP where that path is too long for a socket. */
+export async function socketUrlOf(folder: DataFolder, port: number, login: string, database: string): Promise<string> {
+  const isTooLong = Buffer.byteLength(join(folder.cluster, `.s.PGSQL.${port}`)) > SOCKET_PATH_MAX
+  return await urlOf(folder, port, login, database, isTooLong ? LOOPBACK : encodeURIComponent(folder.cluster))
 }
 
 /**
@@ -65,10 +74,12 @@ export async function launch(plan: ServerPlan): Promise<RunningServer> {
   const settings = {
     ...DEFAULT_SETTINGS,
     ...plan.settings,
-    // Callers cannot change these: an address that only this machine reaches, no socket file, and the log in `logFileOf`.
-    listen_addresses: '127.0.0.1',
+    // Callers cannot change these: an address that only this machine reaches, a socket that only the server's user and root reach, and the log in `logFileOf`.
+    listen_addresses: LOOPBACK,
     port: String(port),
-    unix_socket_directories: '',
+    // Among its own files: the server itself is told a path that is never too long.
+    unix_socket_directories: '.',
+    unix_socket_permissions: '0700',
     password_encryption: 'scram-sha-256',
     logging_collector: 'off',
   }

@@ -59,7 +59,7 @@ describe('a first start', () => {
     )
     expect(row).toEqual({
       addresses: '127.0.0.1',
-      sockets: '',
+      sockets: '.',
       fsync: 'on',
       commit: 'on',
       connections: '200',
@@ -76,6 +76,28 @@ describe('a first start', () => {
     url.password = 'guess'
 
     await expect(ask(url.href, 'select 1')).rejects.toMatchObject({ code: '28P01' })
+  })
+
+  it('answers at a socket that nobody else reaches, with the password', async () => {
+    const server = await start()
+    const { hostname, port, password } = new URL(await server.socketUrlFor('postgres', 'postgres'))
+    const folder = decodeURIComponent(hostname)
+    const askWith = async (given: string) => {
+      const sql = postgres({ path: `${folder}/.s.PGSQL.${port}`, user: 'postgres', database: 'postgres', password: given, max: 1 })
+      return await sql<{ address: string | null }[]>`select inet_client_addr() as address`.finally(() => sql.end())
+    }
+
+    expect(await askWith(password)).toEqual([{ address: null }])
+    await expect(askWith('guess')).rejects.toMatchObject({ code: '28P01' })
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+  })
+
+  it('answers by TCP alone where the path of its files is too long for a socket', async () => {
+    const server = await start({ dataDir: join(root, 'long'.repeat(25)) })
+    const url = await server.socketUrlFor('postgres', 'postgres')
+
+    expect(url).toBe(server.adminUrl)
+    expect(await ask(url, 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
   it('is in the settings it was given', async () => {
@@ -134,6 +156,10 @@ describe('a running server', () => {
 
     await server.restart()
     await server.kill()
+    // As if another process had got the pid of the killed server.
+    const folder = decodeURIComponent(new URL(await server.socketUrlFor('postgres', 'postgres')).hostname)
+    const lock = join(folder, `.s.PGSQL.${server.port}.lock`)
+    await writeFile(lock, (await readFile(lock, 'utf8')).replace(/^\d+/, '1'))
     await server.restart()
 
     expect(server.adminUrl).toBe(before.adminUrl)

@@ -5,7 +5,7 @@ import { LocalPostgresError } from './errors.ts'
 import { endLeftovers, runningPostmaster } from './leftovers.ts'
 import { freePort, isPortFree } from './ports.ts'
 import { identifyProcess, signalProcess } from './processes.ts'
-import { end, lastLines, launch, logFileOf, portTaken, type RunningServer, type ServerPlan, type StopMode, urlOf } from './server.ts'
+import { end, lastLines, launch, logFileOf, portTaken, type RunningServer, type ServerPlan, type StopMode, socketUrlOf, urlOf } from './server.ts'
 import { chooseServerUser } from './server-user.ts'
 
 /** How to start a local server. */
@@ -35,6 +35,11 @@ export type LocalPostgres = {
   readonly logFile: string
   /** The address of a database for a login. The password is random and kept in the data folder. Does not create them. */
   urlFor(login: string, database: string): Promise<string>
+  /**
+   * The same by a Unix socket, for processes of this machine: a statement costs a sixth less processor than by TCP. By TCP where the path of the data
+   * folder is too long for a socket.
+   */
+  socketUrlFor(login: string, database: string): Promise<string>
   /** Ends the server, `fast` by default. Does nothing if it has ended already. */
   stop(mode?: StopMode): Promise<void>
   /** Ends the server if it runs, and starts it again on the same port. */
@@ -160,6 +165,7 @@ async function control(
       return server.pid
     },
     urlFor: (login, database) => urlOf(folder, port, login, database),
+    socketUrlFor: (login, database) => socketUrlOf(folder, port, login, database),
     async stop(mode = 'fast') {
       // Only once: later the data folder may belong to another start.
       if (isReleased) return

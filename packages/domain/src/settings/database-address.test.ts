@@ -24,6 +24,8 @@ describe('the address of a database', () => {
       { ...PLAIN, tls: { mode: 'verify-full', rootCertificateFile: '/ca.pem' } },
     ],
     ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?sslmode=verify-full&sslrootcert=system', { ...PLAIN, tls: { mode: 'verify-full' } }],
+    ['postgres://muster:p%40%3A%2F%C3%9F@%2Fvar%2Frun%2Fpostgresql/my%20base', { ...PLAIN, hosts: [{ host: '/var/run/postgresql', port: 5432 }] }],
+    ['postgres://muster:p%40%3A%2F%C3%9F@%2fa%20b:6432/my%20base?sslmode=require', { ...PLAIN, hosts: [{ host: '/a b', port: 6432 }] }],
     ['postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?connect_timeout=10', { ...PLAIN, connectTimeoutSeconds: 10 }],
     [
       'postgres://muster:p%40%3A%2F%C3%9F@db/my%20base?max=5&idle_timeout=20&keep_alive=9&keepalives_idle=5&gssencmode=disable&channel_binding=prefer&lock_timeout=9',
@@ -40,6 +42,7 @@ describe('the address of a database', () => {
     ['db:5432', 'must look like postgres://user:password@host:5432/database'],
     ['postgres://one,/muster', 'must look like postgres://user:password@host:5432/database'],
     ['postgres://one:x,two/muster', 'must look like postgres://user:password@host:5432/database'],
+    ['postgres://%2Frun,two/muster', 'has the folder of a socket among several hosts: a socket is that of one server, on this machine'],
     ['postgres://one,two/muster?target_session_attrs=any', 'target_session_attrs must be read-write, which it is wherever there are several hosts'],
     ...['postgres://a:50%@db/muster', 'postgres://50%zz:b@db/muster', 'postgres://a:b@db/50%'].map((text) => [
       text,
@@ -70,6 +73,7 @@ describe('the address of a database', () => {
 
   it('is that of another database with everything else as it was', () => {
     expect(withDatabaseName('postgres://a:b@db:1/one?sslmode=require', 'x y')).toBe('postgres://a:b@db:1/x%20y?sslmode=require')
+    expect(withDatabaseName('postgres://a:b@%2Frun:1', 'x')).toBe('postgres://a:b@%2Frun:1/x')
     expect(withDatabaseName('postgres://a:b@db:1,other', 'x')).toBe('postgres://a:b@db:1,other/x')
   })
 })

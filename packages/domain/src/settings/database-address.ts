@@ -9,7 +9,10 @@ export interface TlsRules {
 
 /** The address of a PostgreSQL, as `DATABASE_URL` and its like have it, in its parts. */
 export interface DatabaseAddress {
-  /** In the order in which they are tried. Several are a primary and its standbys, of which the one that takes writes is wanted. IPv6 addresses have no brackets. */
+  /**
+   * In the order in which they are tried. Several are a primary and its standbys, of which the one that takes writes is wanted. IPv6 addresses have no
+   * brackets. A host that begins with a slash is the folder of the server's Unix socket, and the only one.
+   */
   hosts: { host: string; port: number }[]
   user: string
   password: string
@@ -51,14 +54,18 @@ export function parseDatabaseAddress(text: string): DatabaseAddress {
   if (wanted !== undefined && wanted !== 'read-write') throw new Error('target_session_attrs must be read-write, which it is wherever there are several hosts')
   if (prepare !== undefined && prepare !== 'true' && prepare !== 'false') throw new Error('prepare must be true or false')
   if (timeout !== undefined && !/^[1-9]\d{0,3}$/.test(timeout)) throw new Error('connect_timeout must be a whole number of seconds, from 1 to 9999')
+  const hosts = [url, ...others].map(({ hostname, port }) => ({ host: hostOf(hostname), port: Number(port || DEFAULT_PORT) }))
+  const bySocket = hosts.some((host) => socketOf(host) !== undefined)
+  if (bySocket && hosts.length > 1) throw new Error('has the folder of a socket among several hosts: a socket is that of one server, on this machine')
   return {
-    hosts: [url, ...others].map(({ hostname, port }) => ({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || DEFAULT_PORT) })),
+    hosts,
     user: decode(url.username),
     password: decode(url.password),
     database: decode(url.pathname.slice(1)),
     ...(prepare === undefined ? {} : { prepare: prepare === 'true' }),
     ...(timeout === undefined ? {} : { connectTimeoutSeconds: Number(timeout) }),
-    tls: parseTls(sslmode ?? (ssl === 'true' ? 'verify-full' : ssl), sslrootcert),
+    // PostgreSQL encrypts nothing that stays within the machine, and its own clients ignore the mode there.
+    tls: bySocket ? { mode: 'disable' } : parseTls(sslmode ?? (ssl === 'true' ? 'verify-full' : ssl), sslrootcert),
     parameters: sessionSettings(options),
   }
 }
@@ -71,6 +78,11 @@ function sessionSettings(options: Record<string, string>): Record<string, string
     if (advice !== undefined) throw new Error(`${name} is not supported as a parameter: ${advice}`)
   }
   return Object.fromEntries(kept)
+}
+
+/** As PostgreSQL's own clients have it: `%2Fvar%2Frun%2Fpostgresql` is the folder of a socket. */
+function hostOf(hostname: string): string {
+  return /^%2f/i.test(hostname) ? decode(hostname) : hostname.replace(/^\[|\]$/g, '')
 }
 
 function decode(part: string): string {
@@ -114,6 +126,11 @@ export function problemOfDatabaseAddress(text: string): string | null {
   } catch (error) {
     return (error as Error).message
   }
+}
+
+/** The Unix socket of the server, where PostgreSQL makes it; undefined where the host is reached by TCP. */
+export function socketOf({ host, port }: DatabaseAddress['hosts'][number]): string | undefined {
+  return host.startsWith('/') ? `${host}/.s.PGSQL.${port}` : undefined
 }
 
 /** The same server, another database. */
