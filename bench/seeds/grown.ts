@@ -6,14 +6,21 @@ import { seedFinished } from './finished.ts'
 
 const EVENTS_PER_SUBTASK = 3
 const STEPS_PER_SUBTASK = 2
+/** The tables that finished subtasks fill. */
+const SEEDED = ['subtasks', 'attempts', 'events', 'steps', 'inbox', 'evaluations']
 const TABLES = ['subtasks', 'attempts', 'events', 'steps', 'inbox', 'evaluations', 'updates', 'tasks', 'projects', 'pgboss.job']
 
-/** Finished subtasks with what a run leaves: attempt, events, steps, a read inbox item and an evaluation. The server makes the rows itself. */
+/** Finished subtasks with what a run leaves: attempt, events, steps, a read inbox item and an evaluation. Answers some of their ids. */
 export async function seedStored(sql: postgres.Sql, count: number, agents: number): Promise<string[]> {
+  return await withoutIndexes(sql, SEEDED, async (session) => await storeFinished(session, count, agents))
+}
+
+/** The server makes the rows itself from those of `subtasks`, in the order of their primary keys. */
+async function storeFinished(sql: postgres.Sql, count: number, agents: number): Promise<string[]> {
   const ids = await seedFinished(sql, count, agents)
   await sql`
     insert into inbox (project_id, id, session_id, subtask_id, created_at, delivered_at)
-    select project_id, gen_random_uuid(), parent_session_id, id, completed_at, completed_at from subtasks where worker_id = 'seeded'`
+    select project_id, uuidv7(), parent_session_id, id, completed_at, completed_at from subtasks where worker_id = 'seeded' order by id`
   // The log is in the order of the ends, and its partitions are made as maintenance makes them.
   const [{ seq = 0 } = {}] = await sql<{ seq: number }[]>`select last_value::float8 as seq from muster_system.event_seq`
   const rows = count * EVENTS_PER_SUBTASK
@@ -28,11 +35,35 @@ export async function seedStored(sql: postgres.Sql, count: number, agents: numbe
     from (select * from subtasks where worker_id = 'seeded' order by id) s, generate_series(1, ${EVENTS_PER_SUBTASK}) k`
   await sql`
     insert into steps (project_id, subtask_id, seq, attempt, kind, content)
-    select project_id, id, k, 1, 'message', '"The file was read."' from subtasks, generate_series(1, ${STEPS_PER_SUBTASK}) k where worker_id = 'seeded'`
+    select project_id, id, k, 1, 'message', '"The file was read."' from (select * from subtasks where worker_id = 'seeded' order by id) s, generate_series(1, ${STEPS_PER_SUBTASK}) k`
   await sql`
     insert into evaluations (project_id, id, origin, subtask_id, session_id, score, recommendation, detail)
-    select project_id, gen_random_uuid(), 'subtask', id, parent_session_id, 0.9, 'approve', '{}' from subtasks where worker_id = 'seeded'`
+    select project_id, uuidv7(), 'subtask', id, parent_session_id, 0.9, 'approve', '{}' from subtasks where worker_id = 'seeded' order by id`
   return ids
+}
+
+/**
+ * Fills tables in a session that checks no foreign keys and runs no triggers, and builds their indexes afterwards: entry by entry, ten million rows take hours.
+ * Primary keys and unique constraints stay.
+ */
+async function withoutIndexes<T>(sql: postgres.Sql, tables: readonly string[], fill: (session: postgres.Sql) => Promise<T>): Promise<T> {
+  const session = await sql.reserve()
+  try {
+    await session`set session_replication_role = replica`
+    await session`set synchronous_commit = off`
+    await session`set maintenance_work_mem = '1GB'`
+    const indexes = await session<{ name: string; definition: string }[]>`
+      select i.indexrelid::regclass::text as name, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') as definition
+      from pg_index i join unnest(${tables}::text[]) t (name) on i.indrelid = t.name::regclass
+      where not exists (select from pg_constraint where conindid = i.indexrelid)`
+    for (const { name } of indexes) await session.unsafe(`drop index ${name}`)
+    const result = await fill(session)
+    for (const { definition } of indexes) await session.unsafe(definition)
+    await session`reset all`
+    return result
+  } finally {
+    session.release()
+  }
 }
 
 /** Projects beside the one that is measured, each with a finished subtask. */
