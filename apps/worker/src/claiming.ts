@@ -1,5 +1,5 @@
 import { DEFAULT_PROJECT_ID, FairShares } from '@muster/domain'
-import { FOR_OUTSIDE, runQueue, startLoop } from '@muster/jobs'
+import { readRunCall, runQueue, startLoop } from '@muster/jobs'
 import { claimRuns } from '@muster/usecases'
 import type { ActiveRuns } from './active-runs.ts'
 import type { WorkerDeps } from './deps.ts'
@@ -20,8 +20,8 @@ export interface ClaimingOptions {
 }
 
 export interface Claiming {
-  /** Claims now, if one of these subtasks calls this worker, or if none is named. */
-  wake(subtaskIds?: readonly string[]): void
+  /** Claims now, if one of these `runCall`s calls this worker, or if there is none: then all workers are called. */
+  wake(payloads?: readonly string[]): void
   stop(): Promise<void>
 }
 
@@ -36,8 +36,8 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
   let moreMayWait = false
   // A claim may have been committed although its answer was lost.
   let mayHoldMore = false
-  /** The subtasks that have called this worker, and were not claimed yet. */
-  const calls = new Set<string>()
+  /** The subtasks that have called this worker and were not claimed yet, with their queues. */
+  const calls = new Map<string, string>()
   /** All workers were called, or this one has just begun to listen: it is not known what waits. */
   let wereAllCalled = true
   let lookedAtMs = Number.NEGATIVE_INFINITY
@@ -52,6 +52,12 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
   /** Whether whatever waits is claimed, and not only what has called: also twice a second while subtasks call all the time, because a call can be lost. */
   const isLookDue = (limit: number) =>
     moreMayWait || wereAllCalled || calls.size === 0 || calls.size > limit || performance.now() - lookedAtMs >= CLAIM_EVERY_MS
+
+  /** As far as this worker has the runners. */
+  const byQueue = (subtaskIds: readonly string[]) => {
+    const ids = Map.groupBy(subtaskIds, (id) => calls.get(id) ?? '')
+    return new Map(queues.flatMap((queue) => (ids.has(queue) ? [[queue, ids.get(queue) ?? []]] : [])))
+  }
 
   const fillCapacity = () => {
     if (!moreMayWait || isFilling) return
@@ -68,13 +74,13 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
     const limit = Math.min(free, Math.ceil(settings.SUBTASK_WORKERS / 3))
     const isPaused = restores.isHeld || queues.length === 0 || !(await disk.isOver())
     if (isPaused || limit <= 0) {
-      passOn(calls)
+      passOn(calls.keys())
       if (!isPaused) moreMayWait = true
       return false
     }
     const claimedAtMs = performance.now()
     const isLook = isLookDue(limit)
-    const called = [...calls]
+    const called = [...calls.keys()]
     if (isLook) {
       wereAllCalled = false
       lookedAtMs = claimedAtMs
@@ -87,7 +93,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
       workerId,
       queues,
       limit,
-      ...(isLook ? { looksFirst: !moreMayWait } : { subtaskIds: called }),
+      ...(isLook ? { looksFirst: !moreMayWait } : { subtaskIds: byQueue(called) }),
       leaseSeconds: settings.SUBTASK_LEASE_SECONDS,
       withLeaseToken: false,
       shares,
@@ -107,18 +113,18 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
 
   const loop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError })
   return {
-    wake(subtaskIds = []) {
-      const called = peers.called(subtaskIds.filter((id) => id !== FOR_OUTSIDE))
-      if (subtaskIds.length === 0) wereAllCalled = true
+    wake(payloads = []) {
+      const called = payloads.flatMap((payload) => readRunCall(payload) ?? []).filter(({ subtaskId }) => peers.isCalledBy(subtaskId))
+      if (payloads.length === 0) wereAllCalled = true
       else if (called.length === 0) return
-      for (const id of called) calls.add(id)
-      if (isStopped) passOn(calls)
+      for (const { subtaskId, queue } of called) calls.set(subtaskId, queue)
+      if (isStopped) passOn(calls.keys())
       else loop.wake()
     },
     async stop() {
       isStopped = true
       await loop.stop()
-      passOn(calls)
+      passOn(calls.keys())
     },
   }
 }

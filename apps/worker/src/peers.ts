@@ -20,14 +20,10 @@ export class Peers {
     return this.#others.length > 0
   }
 
-  /** Those of these subtasks that call this worker. */
-  called(subtaskIds: readonly string[]): string[] {
-    return subtaskIds.filter((id) => this.#isCalled(hash(id)))
-  }
-
-  #isCalled(subtask: number): boolean {
-    const own = mix(this.#own, subtask)
-    return this.#others.every((other) => mix(other, subtask) <= own)
+  /** Whether a subtask calls this worker. */
+  isCalledBy(subtaskId: string): boolean {
+    const [own, subtask] = [this.#own, hash(subtaskId)]
+    return this.#others.every((other) => mix(other, subtask) <= mix(own, subtask))
   }
 }
 

@@ -18,6 +18,7 @@ beforeAll(async () => {
   await claimSubtask(ctx, { runner: 'external', workerId: 'outside', leaseSeconds: 60 })
   await spawn(ctx, {})
   await claimOne(ctx)
+  await claimOne(ctx, { subtaskIds: [(await spawn(ctx, {})).id] })
 })
 
 afterAll(async () => {
@@ -27,8 +28,8 @@ afterAll(async () => {
 
 describe('a claim', () => {
   // The queue has grown since the last statistics, and the plan is generic, as for every claim.
-  async function planOfClaim(role: DatabaseRole): Promise<string> {
-    const claim = recording.all().find((each) => each.role === role && each.text.includes('taken as materialized')) as Statement
+  async function scansOfClaim(role: DatabaseRole, text: string): Promise<string[]> {
+    const claim = recording.all().find((each) => each.role === role && each.text.includes('taken as materialized') && each.text.includes(text)) as Statement
     let plan = ''
     await harness.admin
       .begin(async (sql) => {
@@ -38,7 +39,7 @@ describe('a claim', () => {
         throw new Error('explained')
       })
       .catch((error: Error) => expect(error.message).toBe('explained'))
-    return plan
+    return scansOf((JSON.parse(plan) as [{ 'QUERY PLAN': [{ Plan: PlanNode }] }])[0]['QUERY PLAN'][0].Plan, 'job_common')
   }
 
   /** How a plan reads a table: the index of each scan, or its kind. */
@@ -54,10 +55,12 @@ describe('a claim', () => {
       return (await sql<{ enable_bitmapscan: string }[]>`show enable_bitmapscan`)[0]?.enable_bitmapscan as string
     })
     expect(bitmaps).toBe('off')
-    const plan = await planOfClaim(role)
     const byProject = 'job_common_name_expr_priority_created_on_id_idx'
     // The projects and the best jobs of each come from our index; what is taken is locked by its id.
-    const read = scansOf((JSON.parse(plan) as [{ 'QUERY PLAN': [{ Plan: PlanNode }] }])[0]['QUERY PLAN'][0].Plan, 'job_common')
-    expect(read).toEqual([byProject, byProject, byProject, 'job_common_pkey', 'job_common_pkey', 'job_common_pkey'])
+    expect(await scansOfClaim(role, 'candidates as')).toEqual([byProject, byProject, byProject, 'job_common_pkey', 'job_common_pkey', 'job_common_pkey'])
+  })
+
+  it('of a named subtask reads its job by the id', async () => {
+    expect(await scansOfClaim('muster_dispatch', 'select job_id from subtasks')).toEqual(['job_common_pkey', 'job_common_pkey', 'job_common_pkey'])
   })
 })

@@ -8,6 +8,6 @@ export { createJudgeJobs, type HeldJudgeJob, type JudgeJob, type JudgeJobs } fro
 export { type Loop, startLoop } from './loop.ts'
 export { type Channel, createNotifier, type Notifier } from './notifier.ts'
 export { type ProcessContext, runProcess } from './process.ts'
-export { ensureRunQueues, FOR_OUTSIDE, findMissingQueues, installQueues, runCall, runQueue } from './queues.ts'
+export { ensureRunQueues, findMissingQueues, installQueues, readRunCall, runCall, runQueue } from './queues.ts'
 export { createRunJobs, type RunJobs } from './run-jobs.ts'
 export { startTracing, wantsTracing } from './tracing.ts'

@@ -12,11 +12,18 @@ export function runQueue(runner: string, projectId: string): string {
 }
 
 /** The payload of a `run` notification about a subtask that only outside workers take: it calls none of Muster's own. */
-export const FOR_OUTSIDE = 'outside'
+const FOR_OUTSIDE = 'outside'
 
 /** The payload of a `run` notification about a subtask that waits now. */
 export function runCall({ runner, id }: { runner: string; id: string }): string {
-  return runner === 'external' ? FOR_OUTSIDE : id
+  return runner === 'external' ? FOR_OUTSIDE : `${runner}:${id}`
+}
+
+/** The subtask that such a payload is about, and its queue; undefined for one of outside workers. */
+export function readRunCall(payload: string): { subtaskId: string; queue: string } | undefined {
+  const end = payload.lastIndexOf(':')
+  if (payload === FOR_OUTSIDE || end === -1) return undefined
+  return { subtaskId: payload.slice(end + 1), queue: runQueue(payload.slice(0, end), DEFAULT_PROJECT_ID) }
 }
 
 /** The queue of a row `g` in SQL. */

@@ -19,8 +19,8 @@ export interface RunJobs {
    * @param depth how many jobs of each project are looked at; more than `limit`, because others may have locked some
    */
   claiming(sql: Tx['sql'], queue: string, limit: number, depth: number, shares: readonly Share[], condition?: ReturnType<Tx['sql']>): claims.ClaimingJobs
-  /** The same for the waiting jobs of these subtasks, in whichever of these queues they are, as far as other transactions have not locked them. */
-  claimingOf(sql: Tx['sql'], queues: readonly string[], subtaskIds: readonly string[], condition?: ReturnType<Tx['sql']>): claims.ClaimingJobs
+  /** The same for the waiting jobs of these subtasks, as far as they are in this queue and other transactions have not locked them. */
+  claimingOf(sql: Tx['sql'], queue: string, subtaskIds: readonly string[], condition?: ReturnType<Tx['sql']>): claims.ClaimingJobs
   /** Those of these queues in which jobs wait. */
   findWaitingQueues(sql: Tx['sql'], queues: readonly string[]): Promise<string[]>
   /**
@@ -63,16 +63,15 @@ function waitsById(sql: Tx['sql']) {
 }
 
 /** What a claim does with the jobs that it has taken. */
-function moved(sql: Tx['sql'], queues: readonly string[]): claims.ClaimingJobs['moved'] {
-  const ofQueues = sql`j.name = any(${queues as string[]}::text[])`
+function moved(sql: Tx['sql'], queue: string): claims.ClaimingJobs['moved'] {
   return sql`
     activated as (
       update pgboss.job j set state = 'active', started_on = pgboss.job_now(), heartbeat_on = pgboss.job_now(),
         retry_count = case when started_on is not null then retry_count + 1 else retry_count end
-      where ${ofQueues} and j.id = any(array(select job_id from claimed))
+      where j.name = ${queue} and j.id = any(array(select job_id from claimed))
     ),
     discarded as (
-      delete from pgboss.job j where ${ofQueues} and j.id = any(array(select job_id from taken except select job_id from claimed))
+      delete from pgboss.job j where j.name = ${queue} and j.id = any(array(select job_id from taken except select job_id from claimed))
     )`
 }
 
@@ -134,21 +133,21 @@ export function createRunJobs(): RunJobs {
             limit ${literal(limit)}
           )`,
         isCut: sql`(select count(*) from candidates) >= ${literal(depth)}`,
-        moved: moved(sql, [queue]),
+        moved: moved(sql, queue),
       }
     },
-    claimingOf(sql, queues, subtaskIds, condition = sql`true`) {
+    claimingOf(sql, queue, subtaskIds, condition = sql`true`) {
       return {
         taken: sql`
           taken as materialized (
             select j.id as job_id, (j.data ->> 'id')::uuid as subtask_id from pgboss.job j
-            where j.name = any(${queues as string[]}::text[])
+            where j.name = ${queue}
               and j.id = any(array(select job_id from subtasks where id = any(${subtaskIds as string[]}::uuid[]) and status = 'pending'))
               and ${waitsById(sql)} and ${condition}
             for update of j skip locked
           )`,
         isCut: sql`false`,
-        moved: moved(sql, queues),
+        moved: moved(sql, queue),
       }
     },
     async findWaitingQueues(sql, queues) {

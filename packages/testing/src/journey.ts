@@ -50,13 +50,14 @@ export interface ClaimOptions {
 /** Claims as a worker of ours does, for all its free capacity at once. */
 export function claimAll(ctx: Ctx, options: ClaimOptions = {}): Promise<ClaimedRun[]> {
   const projectId = options.projectId ?? ctx.actor.projectId
+  const queues = (options.runners ?? ['own']).map((runner) => runQueue(runner, projectId))
   return claimRuns(ctx, {
     workerId: options.workerId ?? 'worker-1',
-    queues: (options.runners ?? ['own']).map((runner) => runQueue(runner, projectId)),
+    queues,
     limit: options.limit ?? 100,
     leaseSeconds: options.leaseSeconds ?? 30,
     withLeaseToken: false,
-    ...(options.subtaskIds && { subtaskIds: options.subtaskIds }),
+    ...(options.subtaskIds && { subtaskIds: new Map(queues.map((queue) => [queue, options.subtaskIds ?? []])) }),
     ...(options.shares && { shares: options.shares }),
     looksFirst: options.looksFirst === true,
     reached: options.reached,

@@ -401,6 +401,8 @@ async function everythingOfHooks(ctx: Ctx): Promise<void> {
   await hook('SubagentStop', { agentId: 'a1', agentType: 'writer', lastAssistantMessage: 'Done.' })
   await hook('Stop', {})
   await spawn(ctx, { agentId: 'hooked', subagent: 'Explore' })
-  const run = await claimOne(ctx)
+  const named = await spawn(ctx)
+  await settleOne(ctx, await claimOne(ctx, { subtaskIds: [named.id] }))
+  const run = await claimOne(ctx, { looksFirst: true })
   await hook('PreToolUse', { toolName: 'Write' }, { ...ctx, actor: await authenticate(ctx, run.credential) })
 }

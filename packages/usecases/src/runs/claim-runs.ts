@@ -23,10 +23,10 @@ export interface Claimer {
   /** Outside workers prove their lease by a token; ours by being the attempt's worker. */
   withLeaseToken: boolean
   /**
-   * Only these, no more than `limit`: subtasks that were said to wait, for a claimer of which no other one waits. They are taken whatever else waits.
-   * Absent: the best that wait.
+   * Only these, by their queues, no more than `limit`: subtasks that were said to wait, for a claimer that knows of no other one. They are taken whatever
+   * else waits. Absent: the best that wait.
    */
-  subtaskIds?: readonly string[]
+  subtaskIds?: ReadonlyMap<string, readonly string[]>
   /** It is not known whether anything waits: asks first which queues have jobs, because a claim that finds nothing costs four times as much. */
   looksFirst?: boolean
   /** By what the projects of a shared queue take turns. Absent: one start each, beginning anew with each claim. */
@@ -41,7 +41,7 @@ const DEPTH = { factor: 2, least: 16, growth: 8, most: 10_000 }
 /** Takes jobs and turns their rows to running, up to the free capacity of a worker. Rows and jobs move together or not at all. */
 export async function claimRuns(deps: Deps, claimer: Claimer): Promise<ClaimedRun[]> {
   if (!deps.settings.SUBTASK_ENABLED) return []
-  // One statement for each queue, or one for all named subtasks, without a transaction around them.
+  // One statement for each queue, without a transaction around them.
   const claimed = await claimFrom(deps, deps.dispatchDb.sql, claimer)
   if (claimed.length > 0) deps.notifier.notify('outbox')
   return claimed
@@ -56,11 +56,11 @@ export async function claimInTransaction(deps: Deps, tx: Tx, claimer: Claimer): 
 async function claimFrom(deps: Deps, sql: Tx['sql'], claimer: Claimer): Promise<ClaimedRun[]> {
   const { queues, subtaskIds, shares, reached } = claimer
   const condition = reached && dataFolders.hasComeAsFar(sql, reached)
-  if (subtaskIds !== undefined) {
-    const { started } = await claimJobs(sql, claimer, subtaskIds.length, deps.runJobs.claimingOf(sql, queues, subtaskIds, condition))
-    return started
-  }
   const runs: ClaimedRun[] = []
+  if (subtaskIds !== undefined) {
+    for (const [queue, ids] of subtaskIds) runs.push(...(await claimJobs(sql, claimer, ids.length, deps.runJobs.claimingOf(sql, queue, ids, condition))).started)
+    return runs
+  }
   for (const queue of claimer.looksFirst ? await deps.runJobs.findWaitingQueues(sql, queues) : queues) {
     let depth = DEPTH.factor * claimer.limit + DEPTH.least
     for (let isWhole = false; !isWhole && runs.length < claimer.limit; ) {
