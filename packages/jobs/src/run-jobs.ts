@@ -57,6 +57,10 @@ function waits(sql: Tx['sql']) {
   return sql`j.state < 'active' and not j.blocked`
 }
 
+function ofProject(sql: Tx['sql']) {
+  return sql`j.data ->> 'project_id'`
+}
+
 /** The same in a function, so that the plan takes no index of waiting jobs, but that of ids. */
 function waitsById(sql: Tx['sql']) {
   return sql`coalesce(j.state < 'active' and not j.blocked and j.start_after <= pgboss.job_now(), false)`
@@ -92,9 +96,8 @@ export function createRunJobs(): RunJobs {
       // limit expects a tenth of the queue.
       const literal = (count: number) => sql.unsafe(String(Math.trunc(count)))
       const isWaiting = sql`j.name = ${queue} and ${waits(sql)}`
-      const ofProject = sql`j.data ->> 'project_id'`
-      const order = sql`${ofProject}, j.priority desc, j.created_on`
-      const head = sql`${ofProject} as project_id, j.priority, j.created_on`
+      const order = sql`${ofProject(sql)}, j.priority desc, j.created_on`
+      const head = sql`${ofProject(sql)} as project_id, j.priority, j.created_on`
       return {
         // One look into the index by project for each project that waits, however many jobs it has. The first `limit` jobs are of no more projects than that.
         taken: sql`
@@ -102,7 +105,7 @@ export function createRunJobs(): RunJobs {
             (select ${head} from pgboss.job j where ${isWaiting} order by ${order} limit 1)
             union all
             select following.* from waiting w cross join lateral (
-              select ${head} from pgboss.job j where ${isWaiting} and ${ofProject} > w.project_id order by ${order} limit 1
+              select ${head} from pgboss.job j where ${isWaiting} and ${ofProject(sql)} > w.project_id order by ${order} limit 1
             ) as following
           ),
           next_projects as (
@@ -117,7 +120,7 @@ export function createRunJobs(): RunJobs {
             from next_projects p
             cross join lateral (
               select j.id, j.priority, j.created_on, row_number() over (order by j.priority desc, j.created_on) as place from pgboss.job j
-              where ${isWaiting} and ${ofProject} = p.project_id
+              where ${isWaiting} and ${ofProject(sql)} = p.project_id
               order by j.priority desc, j.created_on limit ${literal(depth)}
             ) as c
           ),
@@ -153,7 +156,10 @@ export function createRunJobs(): RunJobs {
     async findWaitingQueues(sql, queues) {
       const rows = await sql<{ name: string }[]>`
         select q.name from unnest(${queues as string[]}::text[]) with ordinality as q(name, place)
-        where exists (select from pgboss.job j where j.name = q.name and ${waits(sql)}) order by q.place`
+        -- The first by our index. Any one, or a condition, would be looked for among all jobs.
+        cross join lateral (
+          select from pgboss.job j where j.name = q.name and ${waits(sql)} order by ${ofProject(sql)}, j.priority desc, j.created_on limit 1
+        ) as waiting order by q.place`
       return rows.map(({ name }) => name)
     },
     async remove(tx, queue, jobIds) {

@@ -5,7 +5,7 @@ import type postgres from 'postgres'
 export const STORED_ROWS = 20_000
 
 /**
- * Past work in several projects, subtasks in hundreds with one that has most: the rows of a server after some months, in small numbers. A test of one table
+ * Past work in several projects, subtasks in thousands of which one has half of them: the rows of a server after some months, in small numbers. A test of one table
  * stores that alone, and vacuums itself.
  */
 export async function storeMonthsOfWork(admin: postgres.Sql, rows = STORED_ROWS): Promise<void> {
@@ -26,7 +26,7 @@ async function storeSubtasks(admin: postgres.Sql, rows: number): Promise<void> {
   await admin`
     insert into subtasks (project_id, id, agent_id, parent_session_id, task, priority, runner, timeout_seconds, max_attempts, budget_max_steps, notify,
       status, final_outcome, completed_at, rank_at, attempt, task_id, subagent_name)
-    select case when n % 20 <> 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad((n % 5000)::text, 12, '0'))::uuid end,
+    select case when n % 2 <> 0 then ${DEFAULT_PROJECT_ID}::uuid else ('00000000-0000-7000-9000-' || lpad(n::text, 12, '0'))::uuid end,
       gen_random_uuid(), 'agent-' || n % 400, 'session-' || n % 500, 'task', 'normal', 'own', 120, 2, 50, true, 'completed', 'completed', now(), now(), 1,
       case when n % 3 = 0 then gen_random_uuid() end, case when n % 5 < 2 then 'agent-' || n % 40 end
     from generate_series(1, ${rows}) as n`

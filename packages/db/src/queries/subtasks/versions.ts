@@ -1,6 +1,6 @@
 // SQL: every read of a subtask is one of these statements. Each sets its project itself, for `readOnce`: the rows are looked for by the answer of that
-// setting, so row-level security is never asked before it. And they join the ids: for a list of ids, a plan that expects few rows of each project reads all
-// that the project has in an index by project and something else.
+// setting, so row-level security is never asked before it. And each id is looked for alone: for a list of ids, or a join with one, a plan that expects few rows of
+// each project reads all that the project has.
 import type { Subtask } from '@muster/domain'
 import type { Tx } from '../../client.ts'
 import { type AsText, fromText, read, SHOWN, type ShownRow, toSubtask } from './row.ts'
@@ -23,9 +23,8 @@ export async function listSubtaskHeads({ sql }: Pick<Tx, 'sql'>, projectId: stri
       where e.project_id = s.project_id and e.subtask_id = s.id and s.status = 'completed' order by e.is_judged desc limit 1
     ) as evaluation
     from (select set_config('muster.project_id', ${projectId}, true)::uuid as id offset 0) as scope
-    cross join lateral (
-      select t.*, t.xmin from unnest(${ids as string[]}::uuid[]) as wanted (id) join subtasks t on t.id = wanted.id where t.project_id = scope.id offset 0
-    ) as s`
+    cross join unnest(${ids as string[]}::uuid[]) as wanted (id)
+    cross join lateral (select t.*, t.xmin from subtasks t where t.id = wanted.id and t.project_id = scope.id offset 0) as s`
   return new Map(
     rows.map((found) => {
       const row = fromText<ShownRow>(found)
@@ -45,9 +44,7 @@ export async function listSubtaskVersions({ sql }: Pick<Tx, 'sql'>, projectId: s
       where e.project_id = s.project_id and e.subtask_id = s.id and s.status = 'completed' order by e.is_judged desc limit 1
     ), '') as version
     from (select set_config('muster.project_id', ${projectId}, true)::uuid as id offset 0) as scope
-    cross join lateral (
-      select t.project_id, t.id, t.status, t.xmin
-      from unnest(${ids as string[]}::uuid[]) as wanted (id) join subtasks t on t.id = wanted.id where t.project_id = scope.id offset 0
-    ) as s`
+    cross join unnest(${ids as string[]}::uuid[]) as wanted (id)
+    cross join lateral (select t.project_id, t.id, t.status, t.xmin from subtasks t where t.id = wanted.id and t.project_id = scope.id offset 0) as s`
   return new Map(rows.map(({ id, version }) => [id, version]))
 }
