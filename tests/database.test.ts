@@ -19,7 +19,8 @@ beforeAll(async () => {
   system = await startSystem({
     apis: 2,
     workers: 2,
-    database: postgres.database,
+    // As the processes of `npm start` reach theirs.
+    database: { ...postgres.database, appUrl: await postgres.server.socketUrlFor('muster', 'muster') },
     env: { SUBTASK_WORKERS: '2', SUBTASK_MAX_PENDING: '1000', SUBTASK_MAX_CONCURRENT: '1000', SUBTASK_LEASE_SECONDS: '3' },
   })
 })

@@ -35,6 +35,13 @@ describe('an outage', () => {
     expect(isDatabaseUnavailable(failure(code))).toBe(false)
   })
 
+  it('is a Unix socket that no server has made, and not any other file that is missing', () => {
+    const error = Object.assign(new Error('connect ENOENT /run/.s.PGSQL.5432'), { code: 'ENOENT', syscall: 'connect' })
+    expect(isDatabaseUnavailable(error)).toBe(true)
+    expect(describeOutage(error)).toContain('not reachable')
+    expect(isDatabaseUnavailable(Object.assign(error, { syscall: 'open' }))).toBe(false)
+  })
+
   it('is a COMMIT without an answer, whatever ended the connection', () => {
     const error = new CommitUnknownError(Object.assign(failure('XX000'), { severity: 'FATAL' }))
     expect(isDatabaseUnavailable(error)).toBe(true)

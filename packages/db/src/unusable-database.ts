@@ -38,6 +38,7 @@ function serverOf({ host, port }: DatabaseAddress['hosts'][number]): string {
 
 type Explain = (place: DatabasePlace & { variable: DatabaseVariable; detail: string }) => string
 
+const notListening: Explain = ({ server, variable }) => `No PostgreSQL listens at ${server} (${variable}): start it there, or correct ${variable}.`
 const unanswered: Explain = ({ server, variable }) =>
   `PostgreSQL at ${server} (${variable}) does not answer: check that it runs there and that this machine can reach it, or correct ${variable}.`
 const unknownHost: Explain = ({ server, variable }) => `The host of ${server} (${variable}) is unknown: correct ${variable}.`
@@ -59,7 +60,7 @@ const refusedParameter: Explain = ({ server, variable, detail }) =>
 
 /** Errors of PostgreSQL, the driver and the network at the start, by code. */
 const EXPLAINED: Record<string, Explain> = {
-  ECONNREFUSED: ({ server, variable }) => `No PostgreSQL listens at ${server} (${variable}): start it there, or correct ${variable}.`,
+  ECONNREFUSED: notListening,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
   CONNECT_TIMEOUT: unanswered,
@@ -100,6 +101,11 @@ const EXPLAINED: Record<string, Explain> = {
   '25006': ({ server }) => `PostgreSQL at ${server} is read-only: connect to its primary, or make room on its disk if that is why.`,
 }
 
+/** Whether an error means that no server has made its Unix socket: it is not there, or has not started yet. A file that is missing has the same code. */
+export function isMissingSocket(error: object): boolean {
+  return 'syscall' in error && error.syscall === 'connect' && 'code' in error && error.code === 'ENOENT'
+}
+
 /** How Node.js says that the server ended the connection when TLS was to begin. */
 const NO_TLS = /before secure TLS connection was established/
 
@@ -118,7 +124,7 @@ export function explainDatabaseError(error: unknown, url: string, variable: Data
   if (NO_TLS.test(message)) {
     return new UnusableDatabaseError(`PostgreSQL at ${placeOf(url).server} offers no TLS: switch ssl on there, or remove sslmode from ${variable}.`)
   }
-  const explain = typeof code === 'string' && Object.hasOwn(EXPLAINED, code) ? EXPLAINED[code] : undefined
+  const explain = isMissingSocket(error) ? notListening : typeof code === 'string' && Object.hasOwn(EXPLAINED, code) ? EXPLAINED[code] : undefined
   if (explain === undefined) return error
   return new UnusableDatabaseError(explain({ ...placeOf(url), variable, detail: message }), { cause: error })
 }

@@ -51,6 +51,12 @@ describe('work that waits for the database', () => {
   })
 })
 
+it('a server that has made no socket is said not to listen there, with the socket', async () => {
+  await expect(requireUsableDatabase('postgres://muster@%2Fnowhere:5433/muster')).rejects.toThrow(
+    'No PostgreSQL listens at /nowhere/.s.PGSQL.5433 (DATABASE_URL): start it there, or correct DATABASE_URL.',
+  )
+})
+
 it('a pooler beside PostgreSQL itself that refuses a parameter of its address is refused with the name of that parameter', async () => {
   const fields = Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: lock_timeout\0\0')
   const length = Buffer.alloc(4)
