@@ -140,7 +140,7 @@ async function drain(system: System, findings: Findings, interrupted: AbortSigna
   for (;;) {
     interrupted.throwIfAborted()
     const [left] = await system.admin<{ unfinished: number; unannounced: number; unchecked: number; undelivered: number }[]>`
-      select (select count(*)::int from subtasks where final_outcome is null) as unfinished, (select count(*)::int from outbox) as unannounced,
+      select (select count(*)::int from subtasks where final_outcome is null) as unfinished, (select coalesce(sum(size), 0)::int from outbox) as unannounced,
         (select count(*)::int from check_runs where ended_at is null) as unchecked,
         (select count(*)::int from deliveries where ended_at is null) as undelivered`
     if (left?.unfinished === 0 && left.unannounced === 0 && left.unchecked === 0 && left.undelivered === 0) return

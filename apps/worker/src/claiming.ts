@@ -41,17 +41,22 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
   /** All workers were called, or this one has just begun to listen: it is not known what waits. */
   let wereAllCalled = true
   let lookedAtMs = Number.NEGATIVE_INFINITY
+  /** Its own call of all workers reaches this one at once. */
+  let isPassingOn = false
   let isStopped = false
 
   /** Subtasks for which this worker has no capacity, or no runner, call all others. Where another worker has come already, that costs each a look. */
   const passOn = (subtaskIds: Iterable<string>) => {
     const left = [...subtaskIds].filter((id) => calls.delete(id))
-    if (left.length > 0 && peers.areThere) notifier.notify('run')
+    if (left.length === 0 || !peers.areThere) return
+    isPassingOn = true
+    notifier.notify('run')
+    isPassingOn = false
   }
 
   /** Whether whatever waits is claimed, and not only what has called: also twice a second while subtasks call all the time, because a call can be lost. */
   const isLookDue = (limit: number) =>
-    moreMayWait || wereAllCalled || calls.size === 0 || calls.size > limit || performance.now() - lookedAtMs >= CLAIM_EVERY_MS
+    moreMayWait || mayHoldMore || wereAllCalled || calls.size === 0 || calls.size > limit || performance.now() - lookedAtMs >= CLAIM_EVERY_MS
 
   /** As far as this worker has the runners. */
   const byQueue = (subtaskIds: readonly string[]) => {
@@ -81,6 +86,8 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
     const claimedAtMs = performance.now()
     const isLook = isLookDue(limit)
     const called = [...calls.keys()]
+    // One of many workers that were all called seldom finds anything; a lone worker with one queue does.
+    const looksFirst = !moreMayWait && calls.size === 0 && (peers.areThere || queues.length > 1 || !wereAllCalled)
     if (isLook) {
       wereAllCalled = false
       lookedAtMs = claimedAtMs
@@ -93,7 +100,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
       workerId,
       queues,
       limit,
-      ...(isLook ? { looksFirst: !moreMayWait } : { subtaskIds: byQueue(called) }),
+      ...(isLook ? { looksFirst } : { subtaskIds: byQueue(called) }),
       leaseSeconds: settings.SUBTASK_LEASE_SECONDS,
       withLeaseToken: false,
       shares,
@@ -114,6 +121,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
   const loop = startLoop(claim, { everyMs: CLAIM_EVERY_MS, onError })
   return {
     wake(payloads = []) {
+      if (isPassingOn) return
       const called = payloads.flatMap((payload) => readRunCall(payload) ?? []).filter(({ subtaskId }) => peers.isCalledBy(subtaskId))
       if (payloads.length === 0) wereAllCalled = true
       else if (called.length === 0) return

@@ -1,4 +1,4 @@
-import { claimOne, type Harness, spawn, startHarness } from '@muster/testing'
+import { claimAll, claimOne, type Harness, spawn, startHarness } from '@muster/testing'
 import { type PlanNode, type Recording, recordStatements, type Statement, storeJobs } from '@muster/testing/statements'
 import { claimSubtask } from '@muster/usecases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -19,6 +19,7 @@ beforeAll(async () => {
   await spawn(ctx, {})
   await claimOne(ctx)
   await claimOne(ctx, { subtaskIds: [(await spawn(ctx, {})).id] })
+  await claimAll(ctx, { looksFirst: true })
 })
 
 afterAll(async () => {
@@ -29,7 +30,7 @@ afterAll(async () => {
 describe('a claim', () => {
   // The queue has grown since the last statistics, and the plan is generic, as for every claim.
   async function scansOfClaim(role: DatabaseRole, text: string): Promise<string[]> {
-    const claim = recording.all().find((each) => each.role === role && each.text.includes('taken as materialized') && each.text.includes(text)) as Statement
+    const claim = recording.all().find((each) => each.role === role && each.text.includes(text)) as Statement
     let plan = ''
     await harness.admin
       .begin(async (sql) => {
@@ -58,6 +59,10 @@ describe('a claim', () => {
     const byProject = 'job_common_name_expr_priority_created_on_id_idx'
     // The projects and the best jobs of each come from our index; what is taken is locked by its id.
     expect(await scansOfClaim(role, 'candidates as')).toEqual([byProject, byProject, byProject, 'job_common_pkey', 'job_common_pkey', 'job_common_pkey'])
+  })
+
+  it('that looks first reads one job of each queue', async () => {
+    expect(await scansOfClaim('muster_dispatch', 'as q(name, place)')).toEqual(['job_common_name_expr_priority_created_on_id_idx'])
   })
 
   it('of a named subtask reads its job by the id', async () => {

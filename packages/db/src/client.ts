@@ -5,7 +5,7 @@ import { drizzle, PostgresJsDatabase, PostgresJsSession } from 'drizzle-orm/post
 import postgres from 'postgres'
 import { createListener, type Listen } from './listener.ts'
 import { ENDS_OF_VANISHED, open } from './open.ts'
-import { isMissingSocket } from './unusable-database.ts'
+import { isSocketAway } from './unusable-database.ts'
 
 /** Roles of PostgreSQL: `muster_app` sees one project at a time, `muster_dispatch` the tables of the dispatch path across projects. */
 export type DatabaseRole = 'muster_app' | 'muster_dispatch'
@@ -295,7 +295,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 function outageCode(error: unknown): string | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const code = (cause as { code?: unknown }).code
-    if (typeof code === 'string' && (GONE.has(code) || isOfClass(code, GONE_CLASSES) || isMissingPartition(cause) || isMissingSocket(cause))) return code
+    if (typeof code === 'string' && (GONE.has(code) || isOfClass(code, GONE_CLASSES) || isMissingPartition(cause) || isSocketAway(cause))) return code
     if (cause instanceof AggregateError) {
       const found = cause.errors.map(outageCode).find((each) => each !== null)
       if (found !== undefined) return found

@@ -35,8 +35,8 @@ describe('an outage', () => {
     expect(isDatabaseUnavailable(failure(code))).toBe(false)
   })
 
-  it('is a Unix socket that no server has made, and not any other file that is missing', () => {
-    const error = Object.assign(new Error('connect ENOENT /run/.s.PGSQL.5432'), { code: 'ENOENT', syscall: 'connect' })
+  it.each(['ENOENT', 'EAGAIN'])('is a Unix socket that is not there, or whose queue is full (%s), and not another call that fails so', (code) => {
+    const error = Object.assign(new Error(`connect ${code} /run/.s.PGSQL.5432`), { code, syscall: 'connect' })
     expect(isDatabaseUnavailable(error)).toBe(true)
     expect(describeOutage(error)).toContain('not reachable')
     expect(isDatabaseUnavailable(Object.assign(error, { syscall: 'open' }))).toBe(false)

@@ -61,6 +61,7 @@ const refusedParameter: Explain = ({ server, variable, detail }) =>
 /** Errors of PostgreSQL, the driver and the network at the start, by code. */
 const EXPLAINED: Record<string, Explain> = {
   ECONNREFUSED: notListening,
+  EACCES: ({ server, variable }) => `This user may not open the socket ${server} (${variable}): allow it there, or correct ${variable}.`,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
   CONNECT_TIMEOUT: unanswered,
@@ -101,9 +102,9 @@ const EXPLAINED: Record<string, Explain> = {
   '25006': ({ server }) => `PostgreSQL at ${server} is read-only: connect to its primary, or make room on its disk if that is why.`,
 }
 
-/** Whether an error means that no server has made its Unix socket: it is not there, or has not started yet. A file that is missing has the same code. */
-export function isMissingSocket(error: object): boolean {
-  return 'syscall' in error && error.syscall === 'connect' && 'code' in error && error.code === 'ENOENT'
+/** Whether an error means that no server has made its Unix socket, or that too many connect to it at once. Other calls have the same codes for other things. */
+export function isSocketAway(error: object): boolean {
+  return 'syscall' in error && error.syscall === 'connect' && 'code' in error && (error.code === 'ENOENT' || error.code === 'EAGAIN')
 }
 
 /** How Node.js says that the server ended the connection when TLS was to begin. */
@@ -124,7 +125,7 @@ export function explainDatabaseError(error: unknown, url: string, variable: Data
   if (NO_TLS.test(message)) {
     return new UnusableDatabaseError(`PostgreSQL at ${placeOf(url).server} offers no TLS: switch ssl on there, or remove sslmode from ${variable}.`)
   }
-  const explain = isMissingSocket(error) ? notListening : typeof code === 'string' && Object.hasOwn(EXPLAINED, code) ? EXPLAINED[code] : undefined
+  const explain = isSocketAway(error) ? notListening : typeof code === 'string' && Object.hasOwn(EXPLAINED, code) ? EXPLAINED[code] : undefined
   if (explain === undefined) return error
   return new UnusableDatabaseError(explain({ ...placeOf(url), variable, detail: message }), { cause: error })
 }

@@ -2,7 +2,7 @@ import { type Notice, type Tx, transaction } from '@muster/db'
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { type Harness, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createNotifier, installQueues, type Notifier } from './index.ts'
+import { createNotifier, installQueues, type Notifier, runCall } from './index.ts'
 
 let harness: Harness
 /** The notifier of another process. */
@@ -26,6 +26,15 @@ describe('a notification', () => {
     await vi.waitFor(() => expect(new Set(received.flat())).toEqual(new Set(ids)))
     // One when listening began, one for the first, and the rest in lots that a notification can carry.
     expect(received.length).toBeLessThanOrEqual(5)
+    await unlisten()
+  })
+
+  it('brings calls of subtasks whose runners have the longest names', async () => {
+    const received: string[][] = []
+    const unlisten = await far.listen('run', (payloads) => received.push(payloads))
+    const calls = Array.from({ length: 200 }, () => runCall({ runner: 'r'.repeat(64), id: harness.deps.newId() }))
+    for (const call of calls) harness.deps.notifier.notify('run', call)
+    await vi.waitFor(() => expect(new Set(received.flat())).toEqual(new Set(calls)))
     await unlisten()
   })
 

@@ -33,8 +33,8 @@ function isLocal(channel: Channel): channel is (typeof LOCAL_CHANNELS)[number] {
 const QUIET_MS = 2
 /** Stands for a notification without a payload among others with one: its listeners have to look at everything. */
 const EVERYTHING = ''
-/** A notification carries at most 8000 bytes; ids take 37 each. */
-const PAYLOADS_PER_NOTIFICATION = 200
+/** A notification carries fewer than 8000 bytes. Payloads are ids and names, of one byte a character. */
+const TEXT_LENGTH_MAX = 7_900
 /** How long a process sends no notification before the next one may travel with a commit, in milliseconds. */
 const LONE_AFTER_MS = 5
 
@@ -59,6 +59,20 @@ export interface Notifier {
   listen(channel: Channel, onNotification: (payloads: string[]) => void): Promise<() => Promise<void>>
 }
 
+/** The texts of as few notifications as carry all payloads: the sender, and what each has room for. At least one. */
+function textsOf(sender: string, payloads: Iterable<string>): string[] {
+  const texts: string[] = []
+  let text = sender
+  for (const payload of payloads) {
+    if (text.length + payload.length >= TEXT_LENGTH_MAX) {
+      texts.push(text)
+      text = sender
+    }
+    text += `,${payload}`
+  }
+  return [...texts, text]
+}
+
 export function createNotifier(database: Database, onError: (error: Error) => void): Notifier {
   /** Marks the notifications of this process, which its own listeners have received already. */
   const self = randomUUID()
@@ -81,9 +95,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
       flush(channel)
     }, QUIET_MS)
     sentAtMs = performance.now()
-    const all = [...payloads]
-    for (let start = 0; start < Math.max(all.length, 1); start += PAYLOADS_PER_NOTIFICATION) {
-      const text = [self, ...all.slice(start, start + PAYLOADS_PER_NOTIFICATION)].join(',')
+    for (const text of textsOf(self, payloads)) {
       // It stores nothing, so its commit need not wait for the disk. A lost notification delays work by up to half a second and loses none.
       database.sql`select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNELS[channel]}, ${text})`.catch(onError)
     }
@@ -102,7 +114,8 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
     notify,
     withCommit(channel, payloads) {
       const nowMs = performance.now()
-      if (nowMs - sentAtMs < LONE_AFTER_MS || payloads.length > PAYLOADS_PER_NOTIFICATION) {
+      const [text = self, ...others] = textsOf(self, payloads)
+      if (nowMs - sentAtMs < LONE_AFTER_MS || others.length > 0) {
         const each = payloads.length === 0 ? [undefined] : payloads
         return {
           channel: CHANNELS[channel],
@@ -113,7 +126,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
         }
       }
       sentAtMs = nowMs
-      return { channel: CHANNELS[channel], text: [self, ...payloads].join(','), committed: () => wakeHere(channel, [...payloads]) }
+      return { channel: CHANNELS[channel], text, committed: () => wakeHere(channel, [...payloads]) }
     },
     async listen(channel, onNotification) {
       const listeners = local.get(channel) ?? new Set()

@@ -1,5 +1,5 @@
 /**
- * The embedded PostgreSQL of `npm start`, the demo, the tests and the benchmarks: server programs from an npm package, a data folder, 127.0.0.1 only, for
+ * The embedded PostgreSQL of `npm start`, the demo, the tests and the benchmarks: server programs from an npm package, a data folder, this machine only, for
  * ordinary users and for root. It starts and stops that server and owns nothing in it: tables, roles and migrations belong to `@muster/db`. Production
  * uses a PostgreSQL of the operator instead.
  */

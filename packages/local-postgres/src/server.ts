@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile, rename, stat, statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import type { Binaries } from './binaries.ts'
@@ -16,7 +18,15 @@ import { type ServerUser, spawnIds } from './server-user.ts'
 export type StopMode = 'smart' | 'fast' | 'immediate'
 
 /** What a server process is started with. */
-export type ServerPlan = { folder: DataFolder; user: ServerUser; binaries: Binaries; port: number; settings: Record<string, string> }
+export type ServerPlan = {
+  folder: DataFolder
+  user: ServerUser
+  binaries: Binaries
+  port: number
+  settings: Record<string, string>
+  /** Whether it listens at a socket among its files too. */
+  hasSocket: boolean
+}
 
 /** One run of a server process. */
 export type RunningServer = { pid: number; child: ChildProcess; exited: Promise<string> }
@@ -52,13 +62,27 @@ export async function urlOf(folder: DataFolder, port: number, login: string, dat
   return `postgres://${login}:${await passwordOf(folder, login)}@${host}:${port}/${database}`
 }
 
-/** The longest path of a socket that every system takes, in bytes. */
-const SOCKET_PATH_MAX = 103
+/** The same by the server's socket among its own files, or by TCP where it has none. */
+export async function socketUrlOf({ folder, port, hasSocket }: ServerPlan, login: string, database: string): Promise<string> {
+  return await urlOf(folder, port, login, database, hasSocket ? encodeURIComponent(folder.cluster) : LOOPBACK)
+}
 
-/** The same by the server's socket in its own files, or by TCP where that path is too long for a socket. */
-export async function socketUrlOf(folder: DataFolder, port: number, login: string, database: string): Promise<string> {
-  const isTooLong = Buffer.byteLength(join(folder.cluster, `.s.PGSQL.${port}`)) > SOCKET_PATH_MAX
-  return await urlOf(folder, port, login, database, isTooLong ? LOOPBACK : encodeURIComponent(folder.cluster))
+/**
+ * Whether this process can make a socket among the files of a server, and so reach it there. Not on every file system, such as those of shared folders, and
+ * not where the path is too long for a socket.
+ */
+export async function canHaveSocket(folder: DataFolder): Promise<boolean> {
+  const probe = createServer()
+  try {
+    // As long as the name that the server gives its own.
+    probe.listen(join(folder.cluster, '.s.PGSQL.65536'))
+    await once(probe, 'listening')
+    return true
+  } catch {
+    return false
+  } finally {
+    probe.close()
+  }
 }
 
 /**
@@ -78,7 +102,7 @@ export async function launch(plan: ServerPlan): Promise<RunningServer> {
     listen_addresses: LOOPBACK,
     port: String(port),
     // Among its own files: the server itself is told a path that is never too long.
-    unix_socket_directories: '.',
+    unix_socket_directories: plan.hasSocket ? '.' : '',
     unix_socket_permissions: '0700',
     password_encryption: 'scram-sha-256',
     logging_collector: 'off',

@@ -5,7 +5,19 @@ import { LocalPostgresError } from './errors.ts'
 import { endLeftovers, runningPostmaster } from './leftovers.ts'
 import { freePort, isPortFree } from './ports.ts'
 import { identifyProcess, signalProcess } from './processes.ts'
-import { end, lastLines, launch, logFileOf, portTaken, type RunningServer, type ServerPlan, type StopMode, socketUrlOf, urlOf } from './server.ts'
+import {
+  canHaveSocket,
+  end,
+  lastLines,
+  launch,
+  logFileOf,
+  portTaken,
+  type RunningServer,
+  type ServerPlan,
+  type StopMode,
+  socketUrlOf,
+  urlOf,
+} from './server.ts'
 import { chooseServerUser } from './server-user.ts'
 
 /** How to start a local server. */
@@ -36,8 +48,8 @@ export type LocalPostgres = {
   /** The address of a database for a login. The password is random and kept in the data folder. Does not create them. */
   urlFor(login: string, database: string): Promise<string>
   /**
-   * The same by a Unix socket, for processes of this machine: a statement costs a sixth less processor than by TCP. By TCP where the path of the data
-   * folder is too long for a socket.
+   * The same by a Unix socket, for processes of this machine: a short statement costs a fifth less processor than by TCP. By TCP where the data folder can
+   * hold no socket.
    */
   socketUrlFor(login: string, database: string): Promise<string>
   /** Ends the server, `fast` by default. Does nothing if it has ended already. */
@@ -57,7 +69,7 @@ const PORT_TRIES = 5
 /**
  * Starts the PostgreSQL server of a data folder, and creates its database if there is none.
  *
- * It listens on 127.0.0.1 only and requires a password. It ends with `stop`, or when this process exits. SIGKILL leaves the server running; the next
+ * It listens on 127.0.0.1 and at a socket among its files only, and requires a password. It ends with `stop`, or when this process exits. SIGKILL leaves the server running; the next
  * start on the same folder ends it first.
  *
  * @throws LocalPostgresError with one sentence: what is wrong, and what to do
@@ -73,7 +85,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   const settings = options.settings ?? {}
   if (await prepareCluster(folder, user, binaries, settings.fsync !== 'off')) log(`made a database in ${folder.cluster}`)
 
-  const plan = { folder, user, binaries, settings, port: 0 }
+  const plan = { folder, user, binaries, settings, port: 0, hasSocket: await canHaveSocket(folder) }
   const first = await launchOnPort(plan, options.port ?? 0, record?.port)
   return control({ ...plan, port: first.port }, first.server, await urlOf(folder, first.port, SUPERUSER, 'postgres'), log, options.onExit)
 }
@@ -165,7 +177,7 @@ async function control(
       return server.pid
     },
     urlFor: (login, database) => urlOf(folder, port, login, database),
-    socketUrlFor: (login, database) => socketUrlOf(folder, port, login, database),
+    socketUrlFor: (login, database) => socketUrlOf(plan, login, database),
     async stop(mode = 'fast') {
       // Only once: later the data folder may belong to another start.
       if (isReleased) return

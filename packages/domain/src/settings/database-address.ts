@@ -39,7 +39,8 @@ const TUNING =
 const OPTIONAL_PROTECTION = /^(channel_binding|gssencmode)$/
 /** Other options of clients, which PostgreSQL would refuse as settings of a session, and what to do about them. */
 const UNSUPPORTED: [RegExp, string][] = [
-  [/^(host|hostaddr|port|user|password|dbname|database)$/, 'write it before the question mark'],
+  [/^(host|hostaddr)$/, 'write it before the question mark, the folder of a socket with %2F for each /'],
+  [/^(port|user|password|dbname|database)$/, 'write it before the question mark'],
   [/^ssl(cert|key|password|certmode)$/, 'remove it and log in with a password'],
   [/^(service|servicefile|passfile)$/, 'write what that file holds into the address'],
   [/^tcp_user_timeout$/, 'remove it and set net.ipv4.tcp_retries2 on this machine'],

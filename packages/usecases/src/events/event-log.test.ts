@@ -110,6 +110,24 @@ describe('the log', () => {
     expect(logged.map(({ id }) => id - (logged[0]?.id ?? 0))).toEqual([0, 1, 2, 3, 4, 5])
   })
 
+  it('takes very many events of a statement as several rows, in their order', async () => {
+    const { projectId } = harness.ctx.actor
+    const subject = harness.ctx.newId()
+    await drainOutbox(harness.deps)
+    const event = (nth: number) => ({
+      type: 'subtask.progress' as const,
+      subject: { kind: 'subtask' as const, id: subject },
+      data: { nth },
+      actor: { kind: 'system' as const, id: 'test' },
+    })
+    const all = Array.from({ length: 2_500 }, (_, nth) => event(nth))
+    await transaction(harness.deps.db, projectId, (tx) => outbox.publish(tx, projectId, all))
+    expect(await harness.admin`select size from outbox order by id`).toEqual([{ size: 1_000 }, { size: 1_000 }, { size: 500 }])
+    await drainOutbox(harness.deps)
+    const logged = await harness.admin<{ nth: number }[]>`select (data ->> 'nth')::int as nth from events where subject_id = ${subject} order by seq`
+    expect(logged.map(({ nth }) => nth)).toEqual(all.map(({ data }) => data.nth))
+  })
+
   it.each([
     "batch, size) select id, array[row(null, 'subtask', id, null, '{}', 'system', 'test')::muster_event], 1",
     "type, subject_kind, subject_id, data, actor_kind) select id, 'subtask.progress', 'subtask', id, '{}', 'system'",

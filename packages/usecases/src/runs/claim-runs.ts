@@ -27,7 +27,7 @@ export interface Claimer {
    * else waits. Absent: the best that wait.
    */
   subtaskIds?: ReadonlyMap<string, readonly string[]>
-  /** It is not known whether anything waits: asks first which queues have jobs, because a claim that finds nothing costs four times as much. */
+  /** It is not known whether anything waits: asks first which queues have jobs, because a claim that finds nothing costs three times as much. */
   looksFirst?: boolean
   /** By what the projects of a shared queue take turns. Absent: one start each, beginning anew with each claim. */
   shares?: FairShares
@@ -58,7 +58,8 @@ async function claimFrom(deps: Deps, sql: Tx['sql'], claimer: Claimer): Promise<
   const condition = reached && dataFolders.hasComeAsFar(sql, reached)
   const runs: ClaimedRun[] = []
   if (subtaskIds !== undefined) {
-    for (const [queue, ids] of subtaskIds) runs.push(...(await claimJobs(sql, claimer, ids.length, deps.runJobs.claimingOf(sql, queue, ids, condition))).started)
+    for (const [queue, ids] of subtaskIds)
+      runs.push(...(await claimJobs(sql, claimer, ids.length, deps.runJobs.claimingOf(sql, queue, ids, condition))).started)
     return runs
   }
   for (const queue of claimer.looksFirst ? await deps.runJobs.findWaitingQueues(sql, queues) : queues) {

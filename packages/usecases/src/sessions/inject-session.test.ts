@@ -293,7 +293,8 @@ describe('later injections', () => {
     const sent = [await noteTask(harness.ctx, task.id, 'one'), await noteTask(harness.ctx, task.id, 'two')]
     await drainOutbox(harness.deps)
     await inject(session)
-    const events = await harness.admin`select type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id from outbox order by id`
+    const events = await harness.admin`
+      select type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id from muster_system.waiting_events order by id, place`
     const { kind, id } = harness.ctx.actor
     expect(events).toEqual(
       sent.map(({ updateId }) => ({

@@ -9,8 +9,11 @@ export interface Notice {
   text: string | null
 }
 
+/** The most events of one row of the outbox: the relay moves a row as a whole, within the time that a statement may take. */
+const BATCH_MAX = 1_000
+
 /**
- * Writes events to the outbox, in this transaction, as one batch. Call it after locking their subject: readers see the events of a subject in the order of the
+ * Writes events to the outbox, in this transaction, as one batch, or as several where they are very many. Call it after locking their subject: readers see the events of a subject in the order of the
  * calls under that lock.
  *
  * @param notice travels with the COMMIT, if there are events
@@ -38,13 +41,14 @@ export async function publish(tx: Tx, projectId: string, events: readonly NewEve
         jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
           as (type text, subject_kind text, subject_id uuid, subject_name text, data jsonb, actor_kind text, actor_id text)
       ) with ordinality as e(type, subject_kind, subject_id, subject_name, data, actor_kind, actor_id, place) cross join moment
+      group by (e.place - 1) / ${BATCH_MAX}::int order by min(e.place)
     )
     select pg_notify(${notice?.channel ?? null}, ${notice?.text ?? null}) where ${notice?.text ?? null}::text is not null`
 }
 
 /**
- * Moves waiting events to the log, and numbers them. Returns how many, at least `limit` if there may be more, or null while another process does so: one relay runs
- * at a time. Needs no transaction.
+ * Moves waiting events to the log, and numbers them. Returns how many, at least `limit` if there may be more: a row of the outbox is moved as a whole. Null while
+ * another process does so: one relay runs at a time. Needs no transaction.
  */
 export async function moveOutbox(sql: Tx['sql'], limit: number): Promise<number | null> {
   const [row] = await sql<{ moved: number }[]>`select moved from muster_relay(${limit})`

@@ -229,9 +229,10 @@ export async function writeDelivery(tx: Tx, projectId: string, sessionId: string
       returning id, seq
     ),
     announced as (
-      insert into outbox (project_id, type, subject_kind, subject_id, data, actor_kind, actor_id)
-      select ${projectId}, ${type}, ${subject.kind}, ${subject.id}, ${JSON.stringify(data)}::jsonb || jsonb_build_object('update_id', id), ${actor.kind}, ${actor.id}
-      from delivered order by seq
+      insert into outbox (project_id, batch, size)
+      select ${projectId}, array_agg(row(${type}::text, ${subject.kind}::text, ${subject.id}::uuid, null,
+          ${JSON.stringify(data)}::jsonb || jsonb_build_object('update_id', id), ${actor.kind}::text, ${actor.id}::text)::muster_event order by seq), count(*)
+      from delivered having count(*) > 0
     )
     select (select count(*) from delivered) as delivered from held`
   return row?.delivered ?? null
