@@ -101,7 +101,7 @@ export async function launch(plan: ServerPlan): Promise<RunningServer> {
     // Callers cannot change these: an address that only this machine reaches, a socket that only the server's user and root reach, and the log in `logFileOf`.
     listen_addresses: LOOPBACK,
     port: String(port),
-    // Among its own files: the server itself is told a path that is never too long.
+    // Among its own files: relative to them, a path is never too long for the server itself.
     unix_socket_directories: plan.hasSocket ? '.' : '',
     unix_socket_permissions: '0700',
     password_encryption: 'scram-sha-256',

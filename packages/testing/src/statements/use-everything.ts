@@ -299,7 +299,7 @@ async function everythingOfEvaluations(ctx: Ctx, harness: Harness): Promise<void
   for (const by of ['day', 'task'] as const) await getUsage(own, { by })
 }
 
-/** Checks that pass, fail, are given back, wait for nobody, and are followed by a judge. */
+/** Checks that pass, fail, are given back, wait for no worker, and are followed by a judge. */
 async function everythingOfChecks(ctx: Ctx, harness: Harness): Promise<void> {
   const own = { ...ctx, actor: (await harness.projectCtx('checks')).actor }
   await updateProject(own, own.actor.projectId, { settings: { evaluation: { judge: true } } })
