@@ -15,12 +15,12 @@ export async function seedStored(sql: postgres.Sql, count: number, agents: numbe
   return await withoutIndexes(sql, SEEDED, async (session) => await storeFinished(session, count, agents))
 }
 
-/** The server makes the rows itself from those of `subtasks`, in the order of their primary keys. */
+/** The server makes the rows itself from those of `subtasks`, in the order of their primary keys, which inbox items and evaluations share. */
 async function storeFinished(sql: postgres.Sql, count: number, agents: number): Promise<string[]> {
   const ids = await seedFinished(sql, count, agents)
   await sql`
     insert into inbox (project_id, id, session_id, subtask_id, created_at, delivered_at)
-    select project_id, uuidv7(), parent_session_id, id, completed_at, completed_at from subtasks where worker_id = 'seeded' order by id`
+    select project_id, id, parent_session_id, id, completed_at, completed_at from subtasks where worker_id = 'seeded' order by id`
   // The log is in the order of the ends, and its partitions are made as maintenance makes them.
   const [{ seq = 0 } = {}] = await sql<{ seq: number }[]>`select last_value::float8 as seq from muster_system.event_seq`
   const rows = count * EVENTS_PER_SUBTASK
@@ -38,13 +38,13 @@ async function storeFinished(sql: postgres.Sql, count: number, agents: number): 
     select project_id, id, k, 1, 'message', '"The file was read."' from (select * from subtasks where worker_id = 'seeded' order by id) s, generate_series(1, ${STEPS_PER_SUBTASK}) k`
   await sql`
     insert into evaluations (project_id, id, origin, subtask_id, session_id, score, recommendation, detail)
-    select project_id, uuidv7(), 'subtask', id, parent_session_id, 0.9, 'approve', '{}' from subtasks where worker_id = 'seeded' order by id`
+    select project_id, id, 'subtask', id, parent_session_id, 0.9, 'approve', '{}' from subtasks where worker_id = 'seeded' order by id`
   return ids
 }
 
 /**
- * Fills tables in a session that runs no triggers, so that their bytes count towards no quota, and builds their indexes afterwards: entry by entry, ten million rows take hours.
- * Primary keys and unique constraints stay.
+ * Fills tables in a session that runs no triggers, so that their bytes count towards no quota, and builds their indexes afterwards: entry by entry, ten
+ * million rows take hours. Primary keys and unique constraints stay.
  */
 async function withoutIndexes<T>(sql: postgres.Sql, tables: readonly string[], fill: (session: postgres.Sql) => Promise<T>): Promise<T> {
   const session = await sql.reserve()

@@ -139,6 +139,8 @@ describe('one of many workers', () => {
 describe('a worker', () => {
   it('finds a subtask whose call was lost, while others call all the time', async () => {
     await start([runner('own')])
+    // Its first look, which takes whatever waits, is over.
+    await runEach(1, 'before the loss')
     const { notifier } = harness.ctx
     const mute = { ...notifier, notify: () => {}, withCommit: () => ({ channel: 'muster_run', text: null, committed: () => {} }) }
     const lost = await createSubtask({ ...harness.ctx, notifier: mute }, { task: 'Work.', agentId: 'lost', runner: 'own' })

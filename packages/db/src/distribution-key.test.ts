@@ -1,17 +1,14 @@
 import { readFile } from 'node:fs/promises'
-import { type Harness, startHarness } from '@muster/testing'
-import { EVERYTHING_SETTINGS, planOf, type Recording, recordStatements, storeMonthsOfWork, useEverything } from '@muster/testing/statements'
+import type { Harness } from '@muster/testing'
+import { planOf, type Recording, recordEverything } from '@muster/testing/statements'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let harness: Harness
 let recording: Recording
 
 beforeAll(async () => {
-  harness = await startHarness({ settings: EVERYTHING_SETTINGS })
-  // Some, because a few statements are sent only where there is something to read.
-  await storeMonthsOfWork(harness.admin, 400)
-  recording = recordStatements(harness)
-  await useEverything(recording.ctx, harness)
+  // Some rows, because a few statements are sent only where there is something to read.
+  ;({ harness, recording } = await recordEverything(400))
 }, 180_000)
 
 afterAll(async () => {

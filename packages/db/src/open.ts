@@ -15,7 +15,7 @@ export const ENDS_OF_VANISHED = { tcp_keepalives_idle: 10, tcp_keepalives_interv
 export function open(address: string, options: Options): postgres.Sql {
   const { hosts, user, password, database, prepare = true, connectTimeoutSeconds, tls, parameters } = parseDatabaseAddress(address)
   return postgres({
-    ...placeOf(hosts),
+    ...serverOptions(hosts),
     ...(hosts.length > 1 ? { target_session_attrs: 'read-write' } : {}),
     ...(user === '' ? {} : { user }),
     password,
@@ -29,7 +29,7 @@ export function open(address: string, options: Options): postgres.Sql {
   } as Options) as unknown as postgres.Sql
 }
 
-function placeOf(hosts: DatabaseAddress['hosts']): object {
+function serverOptions(hosts: DatabaseAddress['hosts']): object {
   const [first] = hosts
   // Without a host, that of the environment, as the driver reads it.
   if (first === undefined || first.host === '') return {}

@@ -1,15 +1,5 @@
-import { type Harness, startHarness } from '@muster/testing'
-import {
-  EVERYTHING_SETTINGS,
-  type PlanNode,
-  planOf,
-  type Recording,
-  recordStatements,
-  STORED_ROWS,
-  type Statement,
-  storeMonthsOfWork,
-  useEverything,
-} from '@muster/testing/statements'
+import type { Harness } from '@muster/testing'
+import { type PlanNode, planOf, type Recording, recordEverything, STORED_ROWS, type Statement } from '@muster/testing/statements'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let harness: Harness
@@ -17,10 +7,7 @@ let recording: Recording
 
 /** Every statement, with enough rows that its plan is meaningful. */
 beforeAll(async () => {
-  harness = await startHarness({ settings: EVERYTHING_SETTINGS })
-  await storeMonthsOfWork(harness.admin)
-  recording = recordStatements(harness)
-  await useEverything(recording.ctx, harness)
+  ;({ harness, recording } = await recordEverything(STORED_ROWS))
 }, 180_000)
 
 afterAll(async () => {

@@ -69,8 +69,8 @@ const PORT_TRIES = 5
 /**
  * Starts the PostgreSQL server of a data folder, and creates its database if there is none.
  *
- * It listens on 127.0.0.1 and at a socket among its files only, and requires a password. It ends with `stop`, or when this process exits. SIGKILL leaves the server running; the next
- * start on the same folder ends it first.
+ * It listens on 127.0.0.1 and at a socket among its files only, and requires a password. It ends with `stop`, or when this process exits. SIGKILL leaves
+ * the server running; the next start on the same folder ends it first.
  *
  * @throws LocalPostgresError with one sentence: what is wrong, and what to do
  */

@@ -24,9 +24,9 @@ export interface Check {
 
 /** The log and what is on its way into it, in the order in which readers see it. */
 export const announced = (sql: postgres.Sql, kind: 'subtask' | 'task' | 'schedule' | 'evaluation' = 'subtask') => sql`
-  select subject_id, type, row_number() over (partition by subject_id order by is_waiting, place) as nth, count(*) over (partition by subject_id) as total
+  select subject_id, type, row_number() over (partition by subject_id order by is_waiting, place, place_in_batch) as nth, count(*) over (partition by subject_id) as total
   from (
-    select subject_id, type, false as is_waiting, seq as place from events where subject_kind = ${kind} and type like ${`${kind}.%`}
+    select subject_id, type, false as is_waiting, seq as place, 1 as place_in_batch from events where subject_kind = ${kind} and type like ${`${kind}.%`}
     union all
-    select subject_id, type, true, id * 100000 + place from muster_system.waiting_events where subject_kind = ${kind} and type like ${`${kind}.%`}
+    select subject_id, type, true, id, place from muster_system.waiting_events where subject_kind = ${kind} and type like ${`${kind}.%`}
   ) as announcement`

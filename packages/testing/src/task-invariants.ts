@@ -123,11 +123,11 @@ const UPDATES: Check[] = [
 
 /** The events of every update of a task, from the log and from what is on its way into it, as one text in their order. */
 const receipts = (sql: postgres.Sql) => sql`
-  select (data ->> 'update_id')::uuid as update_id, string_agg(type, ' ' order by is_waiting, place) as types
+  select (data ->> 'update_id')::uuid as update_id, string_agg(type, ' ' order by is_waiting, place, place_in_batch) as types
   from (
-    select data, type, false as is_waiting, seq as place from events where subject_kind = 'task' and type like 'update.%'
+    select data, type, false as is_waiting, seq as place, 1 as place_in_batch from events where subject_kind = 'task' and type like 'update.%'
     union all
-    select data, type, true, id * 100000 + place from muster_system.waiting_events where subject_kind = 'task' and type like 'update.%'
+    select data, type, true, id, place from muster_system.waiting_events where subject_kind = 'task' and type like 'update.%'
   ) as receipt
   group by 1`
 

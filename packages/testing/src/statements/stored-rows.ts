@@ -8,7 +8,7 @@ export const STORED_ROWS = 20_000
  * Past work in several projects, subtasks in thousands of which one has half of them: the rows of a server after some months, in small numbers. A test of one table
  * stores that alone, and vacuums itself.
  */
-export async function storeMonthsOfWork(admin: postgres.Sql, rows = STORED_ROWS): Promise<void> {
+export async function storeMonthsOfWork(admin: postgres.Sql, rows: number): Promise<void> {
   await storeSubtasks(admin, rows)
   await storeJobs(admin, rows)
   await storeTasks(admin, rows)

@@ -13,8 +13,8 @@ export interface Notice {
 const BATCH_MAX = 1_000
 
 /**
- * Writes events to the outbox, in this transaction, as one batch, or as several where they are very many. Call it after locking their subject: readers see the events of a subject in the order of the
- * calls under that lock.
+ * Writes events to the outbox, in this transaction, as one batch, or as several where they are very many. Call it after locking their subject: readers see
+ * the events of a subject in the order of the calls under that lock.
  *
  * @param notice travels with the COMMIT, if there are events
  */
@@ -47,8 +47,8 @@ export async function publish(tx: Tx, projectId: string, events: readonly NewEve
 }
 
 /**
- * Moves waiting events to the log, and numbers them. Returns how many, at least `limit` if there may be more: a row of the outbox is moved as a whole. Null while
- * another process does so: one relay runs at a time. Needs no transaction.
+ * Moves waiting events to the log, and numbers them. Returns how many, at least `limit` if there may be more: a row of the outbox is moved as a whole. Null
+ * while another process does so: one relay runs at a time. Needs no transaction.
  */
 export async function moveOutbox(sql: Tx['sql'], limit: number): Promise<number | null> {
   const [row] = await sql<{ moved: number }[]>`select moved from muster_relay(${limit})`
