@@ -10,6 +10,8 @@ import { DiskPause } from './workspaces.ts'
 const CLAIM_EVERY_MS = 500
 /** While more subtasks wait than this worker has capacity for, capacity that comes free within this time is filled by one claim. */
 const COLLECT_CAPACITY_MS = 2
+/** A call this long after the last claim that found something is taken for a lone one, and only its subtask is claimed. */
+const LONE_AFTER_MS = 20
 
 export interface ClaimingOptions {
   peers: Peers
@@ -41,6 +43,8 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
   /** All workers were called, or this one has just begun to listen: it is not known what waits. */
   let wereAllCalled = true
   let lookedAtMs = Number.NEGATIVE_INFINITY
+  /** When the last claim that found something has ended. */
+  let foundAtMs = Number.NEGATIVE_INFINITY
   /** Its own call of all workers reaches this one at once. */
   let isPassingOn = false
   let isStopped = false
@@ -54,9 +58,18 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
     isPassingOn = false
   }
 
-  /** Whether whatever waits is claimed, and not only what has called: also twice a second while subtasks call all the time, because a call can be lost. */
-  const isLookDue = (limit: number) =>
-    moreMayWait || mayHoldMore || wereAllCalled || calls.size === 0 || calls.size > limit || performance.now() - lookedAtMs >= CLAIM_EVERY_MS
+  /**
+   * Whether whatever waits is claimed, and not only what has called. So it is while calls follow each other closely: the claim then takes those whose calls
+   * are still on their way. And twice a second, because a call can be lost.
+   */
+  const isLookDue = (limit: number, nowMs: number) =>
+    moreMayWait ||
+    mayHoldMore ||
+    wereAllCalled ||
+    calls.size === 0 ||
+    calls.size > limit ||
+    nowMs - foundAtMs < LONE_AFTER_MS ||
+    nowMs - lookedAtMs >= CLAIM_EVERY_MS
 
   /** As far as this worker has the runners. */
   const byQueue = (subtaskIds: readonly string[]) => {
@@ -84,7 +97,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
       return false
     }
     const claimedAtMs = performance.now()
-    const isLook = isLookDue(limit)
+    const isLook = isLookDue(limit, claimedAtMs)
     const called = [...calls.keys()]
     // One of many workers that were all called seldom finds anything; a lone worker with one queue does.
     const looksFirst = !moreMayWait && calls.size === 0 && (peers.areThere || queues.length > 1 || !wereAllCalled)
@@ -112,6 +125,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
     if (!moreMayWait || limit === free) passOn(called)
     for (const run of claimed) runs.start(run, { onEnd: fillCapacity, onDiskFailure: () => disk.begin() })
     if (claimed.length > 0) {
+      foundAtMs = performance.now()
       onClaimed()
       log.debug({ count: claimed.length, took_ms: Math.round(performance.now() - claimedAtMs) }, 'claimed')
     }
