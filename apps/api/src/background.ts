@@ -2,16 +2,15 @@ import { DEFAULT_PROJECT_ID, readPhrase } from '@muster/domain'
 import { type Channel, ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
 import {
   createFailureReport,
-  createRelayPace,
   type FailureReport,
   latestEventSeq,
   MAINTENANCE,
   machineNowMs,
   placeOf,
   readEventsAcrossProjects,
-  relayOutbox,
   SAY_FOLLOWED_EVERY_MS,
   startMaintenance,
+  startRelay,
   sweepTask,
   taskFolders,
 } from '@muster/usecases'
@@ -57,12 +56,11 @@ export function createBackground(deps: RunningDeps): Background {
 function startLoops(deps: RunningDeps): Loop[] {
   const { followers, claimers, waiters, runWaiters, endWaiters, notifier } = deps
   const report = createFailureReport(deps.log)
-  const pace = createRelayPace()
-  const relay = startLoop(() => report.watch(relayOutbox(deps)), { ...pace, onError: report.failed('relay events') })
+  const relay = startRelay(deps, report)
   // The relays of the workers, which listen at all times. Another API process moves its events at its own pace.
   const sayFollowed = async () => {
     if (!followers.isWanted()) return undefined
-    pace.followed()
+    relay.followed()
     notifier.notify('followed')
     return undefined
   }

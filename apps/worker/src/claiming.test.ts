@@ -91,8 +91,8 @@ describe('one of many workers', () => {
     const [before, beganMs] = [claims(), performance.now()]
     const COUNT = 60
     await runEach(COUNT, 'agent')
-    // Each also looks twice a second without being called.
-    const unasked = (WORKERS * (performance.now() - beganMs)) / 400
+    // Each also looks once a second without being called.
+    const unasked = (WORKERS * (performance.now() - beganMs)) / 800
     expect(claims() - before).toBeLessThan(COUNT * 1.5 + unasked)
     const rows = await harness.admin<{ count: number }[]>`select count(*)::int as count from attempts group by worker_id`
     expect(rows).toHaveLength(WORKERS)
@@ -105,7 +105,7 @@ describe('one of many workers', () => {
     const [before, beganMs] = [claims(), performance.now()]
     const COUNT = 100
     for (let number = 0; number < COUNT; number += 1) await createSubtask(harness.ctx, { task: 'Work.', agentId: `outside-${number}`, runner: 'external' })
-    const unasked = WORKERS * (1 + (performance.now() - beganMs) / 400)
+    const unasked = WORKERS * (1 + (performance.now() - beganMs) / 800)
     expect(claims() - before).toBeLessThan(COUNT / 4 + unasked)
     expect(workers.map(({ counts }) => counts.calls)).toEqual([0, 0, 0, 0])
   })

@@ -7,7 +7,7 @@ import type { Peers } from './peers.ts'
 import type { RestoreWatch } from './restore-watch.ts'
 import { DiskPause } from './workspaces.ts'
 
-const CLAIM_EVERY_MS = 500
+const CLAIM_EVERY_MS = 1_000
 /** While more subtasks wait than this worker has capacity for, capacity that comes free within this time is filled by one claim. */
 const COLLECT_CAPACITY_MS = 2
 /** A call this long after the last claim that found something is taken for a lone one, and only its subtask is claimed. */
@@ -60,7 +60,7 @@ export function startClaiming(deps: WorkerDeps, runs: ActiveRuns, { peers, resto
 
   /**
    * Whether whatever waits is claimed, and not only what has called. So it is while calls follow each other closely: the claim then takes those whose calls
-   * are still on their way. And twice a second, because a call can be lost.
+   * are still on their way. And once a second, because a call can be lost.
    */
   const isLookDue = (limit: number, nowMs: number) =>
     moreMayWait ||

@@ -1,16 +1,16 @@
 import { DEFAULT_PROJECT_ID } from '@muster/domain'
-import { ensureRunQueues, type Loop, startLoop } from '@muster/jobs'
+import { ensureRunQueues, type Loop } from '@muster/jobs'
 import {
   announceRetention,
   attemptFolders,
   createFailureReport,
-  createRelayPace,
   MAINTENANCE,
   type MaintenanceTask,
   machineNowMs,
-  type RelayPace,
+  type Relay,
   relayOutbox,
   startMaintenance,
+  startRelay,
   sweepTask,
   taskFolders,
 } from '@muster/usecases'
@@ -37,7 +37,7 @@ export interface Worker {
 interface Loops {
   claiming: Claiming
   watching: Watching
-  relay: Loop
+  relay: Relay
   scheduler: Scheduler
   judging: Judging
   checking: Checking
@@ -75,9 +75,8 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   await restores.look()
   let loops: Loops | undefined
   const channels = Object.keys(WOKEN_BY) as (keyof typeof WOKEN_BY)[]
-  const pace = createRelayPace()
   const listening = await Promise.all([
-    notifier.listen('followed', pace.followed),
+    notifier.listen('followed', () => loops?.relay.followed()),
     ...channels.map((channel) => notifier.listen(channel, (payloads) => loops?.[WOKEN_BY[channel]].wake(payloads))),
   ])
   started.defer(async () => void (await Promise.allSettled(listening.map((stopListening) => stopListening()))))
@@ -88,14 +87,14 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 
   const giveUp = new AbortController()
   const runs = new ActiveRuns(deps, new Settler(deps, giveUp.signal))
-  loops = startLoops(deps, runs, { pace, peers, restores })
+  loops = startLoops(deps, runs, { peers, restores })
   draining = new Draining(deps, runs, loops)
   started.defer(() => stopLoops(deps, runs, loops, giveUp))
   const running = started.move()
   return { stop: () => running.disposeAsync() }
 }
 
-function startLoops(deps: WorkerDeps, runs: ActiveRuns, { pace, peers, restores }: { pace: RelayPace; peers: Peers; restores: RestoreWatch }): Loops {
+function startLoops(deps: WorkerDeps, runs: ActiveRuns, { peers, restores }: { peers: Peers; restores: RestoreWatch }): Loops {
   const report = createFailureReport(deps.log)
   const scheduler = startScheduler(deps, report.failed('fire schedules'), restores)
   return {
@@ -107,7 +106,7 @@ function startLoops(deps: WorkerDeps, runs: ActiveRuns, { pace, peers, restores 
     // What runs has left its queue.
     claiming: startClaiming(deps, runs, { peers, restores, onClaimed: scheduler.wakeIfWaiting, onError: report.failed('claim subtasks') }),
     watching: startWatching(deps, runs, report.failed),
-    relay: startLoop(() => report.watch(relayOutbox(deps)), { ...pace, onError: report.failed('relay events') }),
+    relay: startRelay(deps, report),
     maintenance: startAllMaintenance(deps, restores, report.failed),
   }
 }

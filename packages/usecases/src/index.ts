@@ -68,15 +68,8 @@ export {
   listEvaluations,
   type Payload,
 } from './evaluations/read-evaluations.ts'
-export {
-  createRelayPace,
-  latestEventSeq,
-  type RelayPace,
-  readEvents,
-  readEventsAcrossProjects,
-  relayOutbox,
-  SAY_FOLLOWED_EVERY_MS,
-} from './events/event-log.ts'
+export { latestEventSeq, readEvents, readEventsAcrossProjects } from './events/event-log.ts'
+export { type Relay, relayOutbox, SAY_FOLLOWED_EVERY_MS, startRelay } from './events/relay.ts'
 export { machineNowMs } from './folders/clock.ts'
 export { attemptFolders, type FolderKind, taskFolders } from './folders/folder-kinds.ts'
 export { measureFolder } from './folders/measure-folder.ts'

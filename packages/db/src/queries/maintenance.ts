@@ -1,5 +1,6 @@
 // SQL: calls of functions that own what no role of ours may touch, and a look that every process takes all the time.
 import type { Database, Tx } from '../client.ts'
+import { WORKER_SILENT_MS } from './workers.ts'
 
 /** Stores a row, for which the server needs new space on its disk for a moment. @throws the error of a server that cannot store */
 export async function checkWrites(sql: Database['sql']): Promise<void> {
@@ -45,7 +46,7 @@ export async function relayLagMs({ sql }: Pick<Tx, 'sql'>): Promise<number> {
   return Math.max(0, row?.lag_ms ?? 0)
 }
 
-/** Whether there is anything that periodic work looks after, in any project. */
+/** What there is that periodic work looks after, in any project. */
 export interface UnderWay {
   /** A subtask runs. */
   runs: boolean
@@ -53,14 +54,30 @@ export interface UnderWay {
   waits: boolean
   /** A question is open. */
   asks: boolean
+  /** An event is not in the log yet. */
+  announces: boolean
+  /** Stored bytes are to be added up. */
+  counts: boolean
+  /** How many live workers come before this process, in the order of their ids. */
+  workersBefore: number
 }
 
-/** One statement, each part of which reads at most one row of an index. */
-export async function findUnderWay({ sql }: Pick<Tx, 'sql'>): Promise<UnderWay> {
+/**
+ * One statement, each part of which but the last reads at most one row.
+ *
+ * @param workerId the worker that this process is; all others come before a process that is none
+ */
+export async function findUnderWay({ sql }: Pick<Tx, 'sql'>, workerId: string | null): Promise<UnderWay> {
   const [row] = await sql<UnderWay[]>`
     select exists (select from subtasks where status = 'running') as runs,
       exists (select from subtasks where status = 'pending' and not slot) as waits,
-      exists (select from questions where status = 'open') as asks`
+      exists (select from questions where status = 'open') as asks,
+      exists (select from outbox) as announces,
+      exists (select from muster_system.byte_changes) as counts,
+      (
+        select count(*)::int from muster_system.workers w
+        where w.seen_at > (select muster_now()) - ${WORKER_SILENT_MS} * interval '1 millisecond' and (${workerId}::text is null or w.id < ${workerId})
+      ) as "workersBefore"`
   return row as UnderWay
 }
 

@@ -7,8 +7,8 @@ import type { AttemptRef } from './subtasks/settle.ts'
 /** Not the class of the singleton locks (7300): a worker's number must never be the relay's. */
 const LOCK_CLASS = 7301
 
-/** A worker that has shown no heartbeat for so long gets no calls. Heartbeats come twice a second. */
-const PEER_SILENT_MS = 1_200
+/** A worker that has shown no heartbeat for so long is not taken for alive. Heartbeats come twice a second. */
+export const WORKER_SILENT_MS = 1_200
 
 /** What a worker says of itself. */
 export interface WorkerSelf {
@@ -38,7 +38,7 @@ export async function beat(sql: Database['sql'], worker: WorkerSelf, isDrained: 
     on conflict (id) do update set seen_at = muster_now(), drained_at = case when ${isDrained} then coalesce(workers.drained_at, muster_now()) end
     returning lock_key, pg_backend_pid() as backend_pid, drain, array(
       select w.id from muster_system.workers w
-      where w.id <> ${worker.id} and w.drain is null and w.seen_at > (select muster_now()) - ${PEER_SILENT_MS} * interval '1 millisecond'
+      where w.id <> ${worker.id} and w.drain is null and w.seen_at > (select muster_now()) - ${WORKER_SILENT_MS} * interval '1 millisecond'
     ) as peer_ids`
   return { lockKey: row?.lock_key as number, backendPid: row?.backend_pid as number, drain: row?.drain ?? null, peerIds: row?.peer_ids ?? [] }
 }

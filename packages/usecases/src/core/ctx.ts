@@ -21,6 +21,8 @@ export interface Deps {
   newId: () => string
   /** The data folder in which this process runs work; absent where it runs none. */
   place?: string
+  /** The worker that this process is; absent where it is none. */
+  workerId?: string
   /** Where rows go before they are dropped; null if they go nowhere. */
   archive: Archive | null
   log: Log

@@ -1,8 +1,8 @@
 import { outbox, transaction } from '@muster/db'
 import type { LoggedEvent, NewEvent } from '@muster/domain'
 import { drain, drainOutbox, type Harness, invariants, spawnMany, startHarness } from '@muster/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { latestEventSeq, readEvents, readEventsAcrossProjects, relayOutbox } from '../index.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createFailureReport, latestEventSeq, readEvents, readEventsAcrossProjects, relayOutbox, startRelay } from '../index.ts'
 
 let harness: Harness
 
@@ -208,5 +208,26 @@ describe('everything', () => {
   it('went into the log once', async () => {
     const missing = (await invariants(harness.admin)).filter((problem) => problem.startsWith('no two events'))
     expect(missing).toEqual([])
+  })
+
+  it('takes up the events of a process that died before it moved them', async () => {
+    const relay = startRelay(harness.deps, createFailureReport(harness.deps.log))
+    try {
+      await vi.waitFor(async () => expect(await harness.admin`select from outbox`).toEqual([]))
+      const event: NewEvent = {
+        type: 'subtask.progress',
+        subject: { kind: 'subtask', id: harness.deps.newId() },
+        data: {},
+        actor: { kind: 'system', id: 'gone' },
+      }
+      for (let time = 0; time < 2; time += 1) {
+        const before = await latestEventSeq(harness.deps)
+        // Without a notification, which a process that was killed has not sent.
+        await transaction(harness.deps.db, harness.ctx.actor.projectId, (tx) => outbox.publish(tx, harness.ctx.actor.projectId, [event]))
+        await vi.waitFor(async () => expect(await latestEventSeq(harness.deps)).toBe(before + 1), 3_000)
+      }
+    } finally {
+      await relay.stop()
+    }
   })
 })

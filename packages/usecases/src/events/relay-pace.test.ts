@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createRelayPace } from './event-log.ts'
+import { createRelayPace } from './relay.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] })

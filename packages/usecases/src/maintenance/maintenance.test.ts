@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { claimOne, type Harness, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { deleteExpired } from '../index.ts'
-import { MAINTENANCE, refreshStatistics, startMaintenance } from './maintenance.ts'
+import { MAINTENANCE, type MaintenanceTask, refreshStatistics, startMaintenance } from './maintenance.ts'
 
 let harness: Harness
 
@@ -65,5 +65,29 @@ describe('keeping house', () => {
       await Promise.all(loops.map((loop) => loop.stop()))
     }
     expect(failures).toEqual([])
+  })
+
+  it('looks for lost runs seldom where live workers come before this process, and often once they are gone', async () => {
+    await spawn(harness.ctx)
+    await claimOne(harness.ctx, { workerId: 'outside' })
+    const [reaper] = MAINTENANCE
+    let looks = 0
+    const counted = { ...(reaper as MaintenanceTask), run: async () => looks++ }
+    const looksOf = async (workerId: string) => {
+      // The process shares what it has found a moment ago.
+      await sleep(300)
+      looks = 0
+      const loop = startMaintenance({ ...harness.deps, workerId }, counted, (error) => expect.fail(String(error)))
+      await sleep(3_000)
+      await loop.stop()
+      return looks
+    }
+    await harness.admin`insert into muster_system.workers (id, runners, slots, seen_at) select n::text, '{}', 1, muster_now() + interval '1 minute' from generate_series(1, 3) as n`
+    const [first, last] = [await looksOf('1'), await looksOf('3')]
+    expect(first).toBeGreaterThan(1.5 * last)
+    expect(last).toBeGreaterThanOrEqual(2)
+    await harness.admin`update muster_system.workers set seen_at = muster_now() - interval '2 seconds'`
+    expect(await looksOf('3')).toBeGreaterThan(1.5 * last)
+    await harness.admin`delete from muster_system.workers`
   })
 })

@@ -1,7 +1,7 @@
 import { projects, retention, transaction } from '@muster/db'
 import { type Archive, type ArchivedRow, DomainError, requireFound, requireScope } from '@muster/domain'
 import { type Ctx, inProject } from '../core/ctx.ts'
-import { relayOutbox } from '../events/event-log.ts'
+import { relayOutbox } from '../events/relay.ts'
 
 type DataScope = retention.DataScope
 

@@ -4,8 +4,6 @@ import type { Deps } from '../core/ctx.ts'
 import type { RunEnd } from './prepare-ends.ts'
 import { settleRuns } from './settle-runs.ts'
 
-/** A worker whose session is gone is lost once it has been silent for this long. */
-const SILENT_MS = 1_200
 /** A permit that is not claimed for this long passes to a waiting row of another runner, so that a runner without workers blocks no other. */
 const IDLE_PERMIT_MS = 5_000
 /**
@@ -21,7 +19,8 @@ export async function reapRuns(deps: Deps): Promise<number> {
   if (steadyMs < SEEN_AGAIN_MS) return 0
   const leaseSeconds = deps.settings.SUBTASK_LEASE_SECONDS
   const lost = await workers.findLostAttempts(deps.dispatchDb, {
-    silentMs: SILENT_MS,
+    // A worker whose session is gone is lost once it has been silent for this long.
+    silentMs: workers.WORKER_SILENT_MS,
     leaseSeconds,
     leasesCount: steadyMs >= leaseSeconds * 1_000,
     limit: REAP_LIMIT,
