@@ -30,6 +30,7 @@ const TARGETS = {
     does: 'generate clients from openapi.yaml in four languages, compile them and use them',
   },
   chaos: { file: 'chaos/src/main.ts', does: 'cause faults under load and check every promise' },
+  kernel: { file: 'scripts/kernel.ts', does: 'run a command on a Linux kernel of its own, for what this one does not have' },
   image: { file: 'scripts/image.ts', does: 'say which base images are pinned, write the bill of materials of the image, ask for known vulnerabilities' },
   docker: {
     file: 'node_modules/vitest/vitest.mjs',

@@ -17,7 +17,7 @@ let system: System
 let receiver: WebhookReceiver
 
 beforeAll(async () => {
-  receiver = await startWebhookReceiver(Object.fromEntries(MISBEHAVIOURS.map((each) => [each, 4])), 'gone')
+  receiver = await startWebhookReceiver(Object.fromEntries(MISBEHAVIOURS.map((each) => [each, 4])), { gone: 'gone' })
   system = await startSystem({
     workers: 2,
     env: {

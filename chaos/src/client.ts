@@ -95,7 +95,7 @@ export class Client {
     const deadlineMs = ask.deadlineMs ?? DEADLINE_MS
     const life = api.life
     try {
-      const answer = await fetch(`http://127.0.0.1:${api.options.port}${ask.path}`, {
+      const answer = await fetch(`${api.url}${ask.path}`, {
         method: ask.method ?? 'POST',
         headers: {
           authorization: `Bearer ${ask.key}`,

@@ -24,9 +24,9 @@ interface Pair {
 }
 
 /** With a link, bytes take the time that they would take over it; without one, they are passed on at once. */
-export async function startHop(targetPort: number, link: Link | null = null): Promise<DatabaseHop> {
+export async function startHop(targetPort: number, link: Link | null = null, host = '127.0.0.1'): Promise<DatabaseHop> {
   const pairs = new Set<Pair>()
-  const counts: LinkCounts = { chunks: 0, lost: 0, heldMs: 0 }
+  const counts: LinkCounts = { chunks: 0, lost: 0 }
   let isStalled = false
   const server: Server = createServer({ noDelay: true }, (near) => {
     const far = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })
@@ -43,7 +43,7 @@ export async function startHop(targetPort: number, link: Link | null = null): Pr
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
+    server.listen(0, host, resolve)
   })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the hop has no port')

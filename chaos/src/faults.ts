@@ -140,7 +140,7 @@ async function breakOther(system: System, fault: Fault, record: FaultRecord, sto
     case 'stall': {
       target.options.hop.stall()
       await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
-      if (target.partitions.every(({ toMs }) => toMs !== Number.POSITIVE_INFINITY)) target.options.hop.flow()
+      if (target.options.seat !== null || target.partitions.every(({ toMs }) => toMs !== Number.POSITIVE_INFINITY)) target.options.hop.flow()
       return `${target.name} for ${(fault.lastsMs / 1000).toFixed(1)} s`
     }
     case 'partition': {
@@ -149,12 +149,16 @@ async function breakOther(system: System, fault: Fault, record: FaultRecord, sto
       const partition = { fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY }
       machine.partitions.push(partition)
       record.life = machine.life ?? null
-      machine.options.hop.stall()
+      const { seat, hop } = machine.options
+      if (seat === null) hop.stall()
+      else await seat.cutOff()
       await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
       partition.toMs = Date.now()
       // Another partition, or a stall, of the same machine may not be over.
-      if (machine.partitions.every(({ toMs }) => toMs !== Number.POSITIVE_INFINITY)) machine.options.hop.flow()
-      return `${machine.name} for ${(fault.lastsMs / 1000).toFixed(1)} s, ${machine.options.hop.connections} connections`
+      const isOver = machine.partitions.every(({ toMs }) => toMs !== Number.POSITIVE_INFINITY)
+      if (isOver && seat === null) hop.flow()
+      else if (isOver) await seat?.reconnect()
+      return `${machine.name} for ${(fault.lastsMs / 1000).toFixed(1)} s, ${hop.connections} connections`
     }
     case 'clock-on':
     case 'clock-back': {

@@ -13,11 +13,11 @@ interface Answer {
  *
  * @param process started with an inspector
  */
-export async function liveMib({ options, pid }: Supervised): Promise<number | null> {
+export async function liveMib({ host, options, pid }: Supervised): Promise<number | null> {
   if (pid === null || options.inspectPort === null) return null
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
-    const response = await fetch(`http://127.0.0.1:${options.inspectPort}/json`, { signal })
+    const response = await fetch(`http://${host}:${options.inspectPort}/json`, { signal })
     const [target] = (await response.json()) as { webSocketDebuggerUrl: string }[]
     return await collectAndMeasure(new WebSocket(target?.webSocketDebuggerUrl as string), signal)
   } catch {

@@ -20,8 +20,6 @@ export interface Link {
 export interface LinkCounts {
   chunks: number
   lost: number
-  /** What retransmissions added, in all. */
-  heldMs: number
 }
 
 interface Way {
@@ -112,6 +110,5 @@ function travelMs({ delayMs, jitterMs, loss, random }: Link, counts: LinkCounts)
   let heldMs = 0
   for (let wait = RETRANSMISSION_MS; random.chance(loss) && wait <= RETRANSMISSION_MAX_MS; wait *= 2) heldMs += wait
   if (heldMs > 0) counts.lost += 1
-  counts.heldMs += heldMs
   return delayMs + random.next() * jitterMs + heldMs
 }

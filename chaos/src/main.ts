@@ -1,5 +1,6 @@
 import { Findings } from './findings.ts'
 import { describeMachine, makeMachine, missingClocks } from './machines.ts'
+import { isInside, missingNamespaces, missingNetem, runInside } from './network.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { planFaults } from './plan.ts'
 import { makeReport, renderReport, writeReport } from './report.ts'
@@ -25,8 +26,14 @@ function parse(): Options | null {
 async function main(): Promise<void> {
   const options = parse()
   if (options === null) return
-  const withoutClocks = options.machines ? missingClocks() : null
-  if (withoutClocks !== null) say(withoutClocks)
+  if (options.machines && !isInside(process.env)) {
+    const withoutNamespaces = missingNamespaces()
+    for (const missing of [missingClocks(), withoutNamespaces, missingNetem()]) if (missing !== null) say(missing)
+    if (withoutNamespaces === null) {
+      process.exitCode = await runInside(process.env)
+      return
+    }
+  }
   const plan = options.steady ? [] : planFaults({ ...options, leaseSeconds: LEASE_SECONDS })
   say(
     `chaos: seed ${options.seed}, ${options.minutes} min, ${options.apis} APIs, ${options.workers} workers, ${plan.length} faults${options.steady ? ' (steady load)' : ''}`,

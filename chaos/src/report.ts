@@ -59,7 +59,7 @@ export function makeReport(options: Options, system: System, result: RunResult, 
       const partitionedMs = partitions.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
       return {
         what: describeMachine(machine),
-        ...process?.options.hop.counts,
+        ...result.traffic.get(machine.name),
         partitions: partitions.length,
         partitionedSeconds: Math.round(partitionedMs / 1000),
       }
@@ -104,12 +104,9 @@ export function renderReport(report: Report): string {
     ...(report.machines.length === 0
       ? []
       : [
-          '| machine | chunks | lost | held back by losses, s | partitions | away, s |',
-          '|---|---|---|---|---|---|',
-          ...report.machines.map(
-            (each) =>
-              `| ${each.what} | ${each.chunks} | ${each.lost} | ${((each.heldMs ?? 0) / 1000).toFixed(1)} | ${each.partitions} | ${each.partitionedSeconds} |`,
-          ),
+          '| machine | packets | lost | partitions | away, s |',
+          '|---|---|---|---|---|',
+          ...report.machines.map((each) => `| ${each.what} | ${each.chunks} | ${each.lost} | ${each.partitions} | ${each.partitionedSeconds} |`),
           '',
         ]),
     '| recovery | |',

@@ -22,6 +22,7 @@ import { type FaultRun, runFaults } from './faults.ts'
 import type { Findings } from './findings.ts'
 import { importAYear, passAYear } from './history.ts'
 import { type Load, startLoad } from './load/load.ts'
+import type { Traffic } from './network.ts'
 import type { Options } from './options.ts'
 import type { Fault } from './plan.ts'
 import { letApisRecover, measureRecoveries, type Recoveries } from './recoveries.ts'
@@ -62,6 +63,8 @@ export interface RunResult {
   recoveries: Recoveries
   growth: GrowthWatch | null
   drainedInMs: number
+  /** Between each process and the database, by names. */
+  traffic: ReadonlyMap<string, Traffic>
   workspacesLeft: number
   /** What reached the receiver of webhooks, and how much of it more than once. */
   webhooks: { deliveries: number; repetitions: number }
@@ -114,6 +117,7 @@ export async function runChaos(
       [...sampler.memoryMaxMib].filter(([, mib]) => mib > MEMORY_MAX_MIB).map(([name, mib]) => `${name}: ${mib.toFixed(0)} MiB`),
     )
     growth?.judge(findings)
+    const traffic = await system.readTraffic()
     await passAYear(evidence, log)
     await endProcesses(system, findings)
     await importAYear(evidence)
@@ -124,7 +128,7 @@ export async function runChaos(
       deliveries: receipts.size,
       repetitions: Array.from(receipts.values()).filter(({ times }) => times > 1).length,
     }
-    return { faults, load, sampler, recoveries, growth, drainedInMs, workspacesLeft: listWorkspaces(evidence).length, webhooks }
+    return { faults, load, sampler, recoveries, growth, drainedInMs, traffic, workspacesLeft: listWorkspaces(evidence).length, webhooks }
   } finally {
     clearInterval(line)
     clearInterval(lag)

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { LEAN } from '../../scripts/system/supervised-process.ts'
 import type { DatabaseHop } from './database-hop.ts'
 import type { Findings } from './findings.ts'
+import type { Seat } from './network.ts'
 
 const RESTART_AFTER_MS = 300
 const READY_TIMEOUT_MS = 60_000
@@ -18,7 +19,9 @@ export interface SupervisedOptions {
   environment: Record<string, string>
   logFile: string
   hop: DatabaseHop
-  /** The API's. */
+  /** Its network namespace; null where it shares that of this process. */
+  seat: Seat | null
+  /** The API's, at `host`. */
   port: number | null
   /** Where its memory can be looked at. */
   inspectPort: number | null
@@ -63,16 +66,27 @@ export class Supervised {
     return this.lives.at(-1)
   }
 
+  /** Where what it serves is reached. */
+  get host(): string {
+    return this.options.seat?.address ?? '127.0.0.1'
+  }
+
+  /** Of an API. */
+  get url(): string {
+    return `http://${this.host}:${this.options.port}`
+  }
+
   /** The pid while it runs. */
   get pid(): number | null {
     return this.#child?.pid ?? null
   }
 
   start(): void {
-    const { script, environment, inspectPort, findings } = this.options
-    const inspected = inspectPort === null ? [] : [`--inspect=127.0.0.1:${inspectPort}`]
+    const { script, environment, seat, inspectPort, findings } = this.options
+    const inspected = inspectPort === null ? [] : [`--inspect=${this.host}:${inspectPort}`]
     this.#ready = Promise.withResolvers<void>()
-    const child = spawn(process.execPath, [...LEAN, ...inspected, script], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [command = '', ...args] = [...(seat?.enter ?? []), process.execPath, ...LEAN, ...inspected, script]
+    const child = spawn(command, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
     const life: Life = { pid: child.pid ?? -1, startedAtMs: Date.now(), readyAtMs: null, endedAtMs: null, endedBy: null, how: null, workerId: null }
     this.lives.push(life)

@@ -16,6 +16,7 @@ import { startHop } from './database-hop.ts'
 import type { Findings } from './findings.ts'
 import { CHECK_NAMES } from './load/outputs.ts'
 import { type Machine, makeMachine } from './machines.ts'
+import { isInside, type Network, type Seat, startNetwork, type Traffic } from './network.ts'
 import { Supervised } from './supervised.ts'
 import { createTenants, SERVER_LIMITS, type Tenant } from './tenants.ts'
 
@@ -62,6 +63,8 @@ export interface System {
   workers: Supervised[]
   /** With the option of that name. */
   machines: Machine[]
+  /** What passed between the machines and the database, by their names. */
+  readTraffic(): Promise<Map<string, Traffic>>
   tenants: Tenant[]
   /** The project in which keys are revoked. */
   revoking: Tenant
@@ -75,6 +78,17 @@ export interface System {
   programMark: string
   /** Ends everything at once and removes it; with `keep`, leaves the folder. */
   destroy(keep: boolean): Promise<void>
+}
+
+/** Where one process will run. */
+interface Place {
+  name: string
+  kind: 'api' | 'worker'
+  machine: Machine | null
+  seat: Seat | null
+  host: string
+  /** The API's. */
+  port: number | null
 }
 
 /** Room for what a run stores, in MB: at its beginning, and for each of its minutes. */
@@ -112,11 +126,13 @@ export async function startSystem({
   let server: LocalPostgres | null = null
   let admin: postgres.Sql | null = null
   let receiver: WebhookReceiver | null = null
+  let network: Network | null = null
   const destroy = async (keep: boolean) => {
     await Promise.all(processes.map((each) => each.end('SIGKILL', 5_000)))
     await Promise.all(processes.map((each) => each.options.hop.close()))
     await admin?.end({ timeout: 1 }).catch(() => {})
     receiver?.close()
+    network?.close()
     await server?.stop('immediate').catch(() => {})
     // What is kept must not take memory.
     if (keep && disk !== null) await promisify(execFile)('cp', ['-a', dataDir, join(folder, 'postgres')])
@@ -127,6 +143,7 @@ export async function startSystem({
   }
 
   try {
+    network = machines && isInside(inherited) ? await startNetwork() : null
     log('starting PostgreSQL (durable)')
     // Autovacuum comes by often, so that what it cannot clean up shows within minutes.
     const settings = { autovacuum_naptime: '10s', log_min_messages: 'warning', max_connections: machines ? '400' : '200', ...(disk === null ? {} : SMALL_LOG) }
@@ -138,15 +155,25 @@ export async function startSystem({
     adminUrl.pathname = '/muster'
     admin = postgres(adminUrl.href, { max: 4, connect_timeout: 3, onnotice: () => {}, backoff: () => 0.2, connection: { application_name: 'muster-chaos' } })
     await prepareClock(admin)
-    const { tenants, revoking } = await createTenants(admin, appUrl)
+    receiver = await startWebhookReceiver(MISBEHAVIOUR, { host: network?.clientHost })
+    const receiverHost = new URL(receiver.url('')).hostname
+    const { tenants, revoking } = await createTenants(admin, appUrl, receiverHost)
 
-    const apiPorts: number[] = []
-    for (let index = 0; index < apis; index += 1) apiPorts.push(await freePort())
+    const places: Place[] = []
+    for (const [kind, count] of [['api', apis] as const, ['worker', workers] as const]) {
+      for (let number = 1; number <= count; number += 1) {
+        const name = `${kind}-${number}`
+        const machine = machines ? makeMachine(seed, name) : null
+        const seat = machine === null || network === null ? null : await network.join(machine.link)
+        const host = seat?.address ?? '127.0.0.1'
+        places.push({ name, kind, machine, seat, host, port: kind === 'api' ? await freePort() : null })
+      }
+    }
+    const askUrls = places.flatMap(({ kind, host, port }) => (kind === 'api' ? [`http://${host}:${port}`] : []))
     const programMark = `chaos-${process.pid}`
     const checkLedger = join(folder, 'checks.jsonl')
     const archive = join(folder, 'archive')
     await mkdir(archive)
-    receiver = await startWebhookReceiver(MISBEHAVIOUR)
     const check = { argv: [process.execPath, join(PROGRAMS, 'proving.mjs')], env: { CHAOS_RUN: programMark, CHECK_LEDGER: checkLedger }, timeout_seconds: 30 }
     const shared = {
       ...Object.fromEntries(
@@ -154,7 +181,6 @@ export async function startSystem({
           (entry): entry is [string, string] => entry[1] !== undefined && ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ', 'NODE_OPTIONS'].includes(entry[0]),
         ),
       ),
-      HOST: '127.0.0.1',
       AUTH: 'keys',
       LOG_LEVEL: 'info',
       COMMAND_RUNNERS: JSON.stringify(
@@ -163,7 +189,7 @@ export async function startSystem({
             name,
             {
               argv: [process.execPath, join(PROGRAMS, `${name}.mjs`)],
-              env: { CHAOS_RUN: programMark, ASK_URLS: apiPorts.map((port) => `http://127.0.0.1:${port}`).join(',') },
+              env: { CHAOS_RUN: programMark, ASK_URLS: askUrls.join() },
               steerable: name === 'steered',
             },
           ]),
@@ -187,45 +213,44 @@ export async function startSystem({
       SHUTDOWN_GRACE_SECONDS: String(GRACE_SECONDS),
       ARCHIVE_URL: archive,
       SECRETS_KEYS: `chaos:${randomBytes(32).toString('base64')}`,
-      OUTBOUND_ALLOW: '127.0.0.1',
+      OUTBOUND_ALLOW: receiverHost,
       DELIVERY_TIMEOUT_SECONDS: '2',
       DELIVERY_RETRY_SECONDS: Array.from({ length: 30 }, () => 1).join(),
     }
-    const made: Machine[] = []
-    const make = async (kind: 'api' | 'worker', index: number) => {
-      const name = `${kind}-${index + 1}`
-      const machine = machines ? makeMachine(seed, name) : null
-      if (machine !== null) made.push(machine)
-      const hop = await startHop((server as LocalPostgres).port, machine?.link)
+    for (const { name, kind, machine, seat, host, port } of places) {
+      // Delay and loss are made once: by the kernel where it can.
+      const hop = await startHop(server.port, network?.hasNetem ? null : machine?.link, network?.databaseHost)
       const url = new URL(appUrl)
+      url.hostname = network?.databaseHost ?? url.hostname
       url.port = String(hop.port)
-      const port = kind === 'api' ? (apiPorts[index] as number) : null
       const inspectPort = steady ? await freePort() : null
       const dataFolder = join(folder, name)
       await mkdir(dataFolder)
-      const environment = { ...shared, DATABASE_URL: url.href, DATA_DIR: dataFolder, PORT: String(port ?? 0), ...machine?.environment }
+      const environment = { ...shared, DATABASE_URL: url.href, DATA_DIR: dataFolder, HOST: host, PORT: String(port ?? 0), ...machine?.environment }
       const script = join(ROOT, 'apps', kind, 'src', 'main.ts')
-      const supervised = new Supervised({ name, kind, script, environment, logFile: join(folder, `${name}.log`), hop, port, inspectPort, findings })
-      processes.push(supervised)
-      return supervised
+      processes.push(new Supervised({ name, kind, script, environment, logFile: join(folder, `${name}.log`), hop, seat, port, inspectPort, findings }))
     }
-    const apiProcesses: Supervised[] = []
-    for (let index = 0; index < apis; index += 1) apiProcesses.push(await make('api', index))
-    const workerProcesses: Supervised[] = []
-    for (let index = 0; index < workers; index += 1) workerProcesses.push(await make('worker', index))
     log(`starting ${apis} APIs and ${workers} workers`)
     for (const each of processes) each.start()
     await Promise.all(processes.map((each) => each.ready()))
-    for (const tenant of tenants) await createWebhooks(apiPorts[0] as number, tenant, receiver)
-    const processesByKind = { apis: apiProcesses, workers: workerProcesses }
+    for (const tenant of tenants) await createWebhooks(askUrls[0] as string, tenant, receiver)
+    const ofKind = (kind: 'api' | 'worker') => processes.filter(({ options }) => options.kind === kind)
+    const readTraffic = async () =>
+      new Map(
+        await Promise.all(
+          processes.map(async ({ name, options: { seat, hop } }) => [name, seat !== null && network?.hasNetem ? await seat.traffic() : hop.counts] as const),
+        ),
+      )
     return {
       folder,
       postgres: server,
       disk,
       admin,
       login,
-      ...processesByKind,
-      machines: made,
+      apis: ofKind('api'),
+      workers: ofKind('worker'),
+      machines: places.flatMap(({ machine }) => machine ?? []),
+      readTraffic,
       tenants,
       revoking,
       receiver,
@@ -241,11 +266,11 @@ export async function startSystem({
 }
 
 /** Ends of subtasks to one webhook of each project, and in one project all that happens to them, in order. */
-async function createWebhooks(port: number, { name, key }: Tenant, receiver: WebhookReceiver): Promise<void> {
+async function createWebhooks(apiUrl: string, { name, key }: Tenant, receiver: WebhookReceiver): Promise<void> {
   const webhooks: [string, object][] = [[`${name}-ends`, { events: ['subtask.completed', 'subtask.failed', 'subtask.cancelled'] }]]
   if (name === 'second') webhooks.push([`${name}-all`, { events: ['subtask.*'], ordered: true }])
   for (const [webhook, fields] of webhooks) {
-    const answer = await fetch(`http://127.0.0.1:${port}/webhooks`, {
+    const answer = await fetch(`${apiUrl}/webhooks`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ url: receiver.url(webhook), ...fields }),

@@ -15,7 +15,6 @@ export type AgentName = (typeof AGENTS)[number]
 export const FRUGAL = { agent: 'frugal', tenant: 'third', budgetTokens: 100_000, usedTokens: 20 } as const
 
 const SETTINGS: ProjectSettings = {
-  outbound_allow: ['127.0.0.1'],
   limits: { agents: { narrow: { running: 1 }, small: { running: 2 }, picky: { running: 2, pending: 3 } } },
 }
 
@@ -53,14 +52,15 @@ export interface Tenants {
   revoking: Tenant
 }
 
-export async function createTenants(admin: postgres.Sql, appUrl: string): Promise<Tenants> {
+export async function createTenants(admin: postgres.Sql, appUrl: string, receiverHost: string): Promise<Tenants> {
   const tenants: Tenant[] = []
   const database = connect(appUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-chaos-setup' })
   const boss = createBoss(database, { supervise: false, onWarning: () => {}, onError: () => {} })
   try {
     for (const [name, projectId] of [['default', DEFAULT_PROJECT_ID] as const, ...OTHER_PROJECTS, REVOKING_PROJECT]) {
+      const settings = { ...(name === FRUGAL.tenant ? FRUGAL_SETTINGS : SETTINGS), outbound_allow: [receiverHost] }
       await admin`
-        insert into projects (id, name, settings) values (${projectId}, ${name}, ${JSON.stringify(name === FRUGAL.tenant ? FRUGAL_SETTINGS : SETTINGS)}::text::jsonb)
+        insert into projects (id, name, settings) values (${projectId}, ${name}, ${JSON.stringify(settings)}::text::jsonb)
         on conflict (id) do update set settings = excluded.settings`
       await ensureRunQueues(boss, projectId, ['external'])
       const key = `mst_key_${randomBytes(32).toString('base64url')}`

@@ -99,7 +99,7 @@ async function watchReadiness({ apis }: System, { kind, number }: Fault, finding
       const statuses: number[] = []
       while (!isOver()) {
         try {
-          const answer = await fetch(`http://127.0.0.1:${api.options.port}/readyz`, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) })
+          const answer = await fetch(`${api.url}/readyz`, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) })
           await answer.text()
           if (!isOver()) statuses.push(answer.status)
         } catch {

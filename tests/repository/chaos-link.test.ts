@@ -22,6 +22,7 @@ test('a hop with delay and loss passes on all bytes in order, also those that it
       if (received.reduce((sum, { length }) => sum + length, 0) >= sent.length) resolve()
     })
   })
+  const sentAtMs = performance.now()
   socket.write(sent.subarray(0, 100_000))
   await once(socket, 'data')
   hop.stall()
@@ -31,7 +32,8 @@ test('a hop with delay and loss passes on all bytes in order, also those that it
   await whole
   const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
   expect(hash(Buffer.concat(received))).toBe(hash(sent))
-  expect(hop.counts).toMatchObject({ lost: 1, heldMs: 200 })
+  expect(performance.now() - sentAtMs).toBeGreaterThan(195)
+  expect(hop.counts.lost).toBe(1)
   expect(hop.counts.chunks).toBeGreaterThan(1)
   socket.destroy()
   await hop.close()

@@ -41,7 +41,7 @@ async function readStream(scene: Scene, tenant: Tenant, api: Supervised, followe
   const silence = new AbortController()
   let timer = setTimeout(() => silence.abort(), SILENCE_MAX_MS)
   try {
-    const answer = await fetch(`http://127.0.0.1:${api.options.port}/events?after=0${follower.type === null ? '' : `&type=${follower.type}`}`, {
+    const answer = await fetch(`${api.url}/events?after=0${follower.type === null ? '' : `&type=${follower.type}`}`, {
       headers: { authorization: `Bearer ${tenant.key}`, accept: 'text/event-stream', ...(follower.last > 0 ? { 'last-event-id': String(follower.last) } : {}) },
       signal: AbortSignal.any([scene.over, scene.absences.leaving, patience, silence.signal]),
     })

@@ -126,7 +126,7 @@ function openStream(scene: Scene, api: Supervised, key: string): Waits['streams'
   const leaving = new AbortController()
   const stream = { api, life: api.life, isOpen: false, close: () => leaving.abort() }
   const read = async () => {
-    const answer = await fetch(`http://127.0.0.1:${api.options.port}/events`, {
+    const answer = await fetch(`${api.url}/events`, {
       headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
       signal: AbortSignal.any([scene.over, leaving.signal]),
     })

@@ -57,7 +57,10 @@ const AGE_SECONDS_MAX = 300
  * @param shares how many of 128 deliveries are answered like that the first time
  * @param gone a webhook that is answered 410, and receives nothing
  */
-export async function startWebhookReceiver(shares: Partial<Record<Misbehaviour, number>>, gone?: string): Promise<WebhookReceiver> {
+export async function startWebhookReceiver(
+  shares: Partial<Record<Misbehaviour, number>>,
+  { gone, host = '127.0.0.1' }: { gone?: string; host?: string | undefined } = {},
+): Promise<WebhookReceiver> {
   const receipts = new Map<string, Receipt>()
   const secrets = new Map<string, string>()
   let acknowledged = 0
@@ -94,10 +97,10 @@ export async function startWebhookReceiver(shares: Partial<Record<Misbehaviour, 
     return receipt
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   const { port } = server.address() as AddressInfo
   return {
-    url: (webhook) => `http://127.0.0.1:${port}/${webhook}`,
+    url: (webhook) => `http://${host}:${port}/${webhook}`,
     expect: (webhook, secret) => void secrets.set(webhook, secret),
     receipts,
     close() {

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { reportFailure } from './system/report.ts'
+
+const HELP = `Usage: npm run kernel -- [--memory GIB] <command> [<argument> …]
+
+Runs a command on a Linux kernel of its own (User-mode Linux), for what the kernel of this machine does not have: limits of memory by
+cgroup v2, and delay and loss in networks (tc netem). The command sees the files of this machine; what it changes is gone afterwards.
+It has one processor, and is several times slower than here. Needs Debian's package user-mode-linux, and no rights.
+
+  npm run kernel -- npm test -- --project packages packages/runners/src/sandbox/limits.test.ts
+  npm run kernel -- npm run chaos -- --machines --apis 1 --workers 2 --rate 1
+
+  --memory GIB   memory and files of the command together (6)`
+
+const KERNEL = '/usr/bin/linux.uml'
+const MODULES = '/usr/lib/uml/modules'
+/** The kernel loads others when they are needed. */
+const OVERLAY = 'kernel/fs/overlayfs/overlay.ko'
+const MEMORY_GIB = 6
+
+class ExplainedError extends Error {
+  override name = 'ExplainedError'
+}
+
+/** Quotes a text for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/**
+ * What the kernel runs first, as root: the root folder of this machine below a layer in memory that takes all changes, and what programs expect to be
+ * mounted. A program in a folder made by chroot may not make namespaces for users, so the layer becomes the root of everything.
+ */
+function initScript(folder: string, modules: string, memoryGib: number): string {
+  return `#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+set -e
+mount -t proc proc /proc
+insmod ${quoted(join(modules, OVERLAY))}
+mount -t tmpfs -o size=${memoryGib}g tmpfs /mnt
+mkdir /mnt/upper /mnt/work /mnt/root
+mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work overlay /mnt/root
+cd /mnt/root
+mount -t proc proc proc
+mount -t sysfs sys sys
+mount -t cgroup2 cgroup2 sys/fs/cgroup
+mount -t devtmpfs dev dev
+mkdir -p dev/pts dev/shm
+mount -t devpts devpts dev/pts
+mount -t tmpfs tmpfs dev/shm
+mount -t tmpfs tmpfs run
+mkdir run/result
+mount -t hostfs none run/result -o ${quoted(folder)}
+mkdir -p lib/modules run/before
+mount --bind ${quoted(MODULES.slice(1))} lib/modules
+ip link set lo up
+pivot_root . run/before
+exec chroot . /bin/sh ${quoted(join(folder, 'command.sh'))}
+`
+}
+
+function commandScript(command: readonly string[]): string {
+  const kept = ['PATH', 'HOME', 'LANG', 'CI'].flatMap((name) => (process.env[name] === undefined ? [] : [`export ${name}=${quoted(process.env[name])}`]))
+  return `umount -l /run/before
+${kept.join('\n')}
+cd ${quoted(process.cwd())}
+${command.map(quoted).join(' ')}
+echo $? >/run/result/code
+sync
+echo o >/proc/sysrq-trigger
+sleep 60
+`
+}
+
+/** @returns the exit code of the command */
+async function runOnKernel(command: readonly string[], memoryGib: number): Promise<number> {
+  const version = existsSync(MODULES) ? readdirSync(MODULES)[0] : undefined
+  if (process.platform !== 'linux' || !existsSync(KERNEL) || version === undefined)
+    throw new ExplainedError(`${KERNEL} is missing. On Debian: apt-get install user-mode-linux kmod iproute2`)
+  const folder = mkdtempSync(join(tmpdir(), 'muster-kernel-'))
+  try {
+    const init = join(folder, 'init.sh')
+    writeFileSync(init, initScript(folder, join(MODULES, version), memoryGib), { mode: 0o755 })
+    writeFileSync(join(folder, 'command.sh'), commandScript(command))
+    const options = [`mem=${memoryGib}G`, 'quiet', 'rootfstype=hostfs', 'rootflags=/', 'ro', `init=${init}`, 'con=null', 'con0=fd:0,fd:1']
+    // A group of its own: each process of the guest is one of this machine.
+    const kernel = spawn(KERNEL, options, { stdio: ['ignore', 'inherit', 'inherit'], detached: true })
+    const end = () => process.kill(-(kernel.pid as number), 'SIGKILL')
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
+    await new Promise<void>((resolve, reject) => {
+      kernel.once('error', reject)
+      kernel.once('exit', () => resolve())
+    })
+    const code = join(folder, 'code')
+    if (!existsSync(code)) throw new ExplainedError('The kernel ended before the command did, see above.')
+    return Number(readFileSync(code, 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function main(): Promise<void> {
+  const command = process.argv.slice(2)
+  let memoryGib = MEMORY_GIB
+  if (command[0] === '--memory') memoryGib = Number(command.splice(0, 2)[1])
+  if (command.length === 0 || command[0] === '--help' || !(memoryGib > 0)) {
+    console.log(HELP)
+    process.exitCode = command[0] === '--help' ? 0 : 2
+    return
+  }
+  process.exitCode = await runOnKernel(command, memoryGib)
+}
+
+await main().catch((error: unknown) => {
+  reportFailure(error)
+  process.exitCode = 1
+})
