@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { migrate } from '@muster/db'
@@ -26,6 +27,8 @@ const PROGRAMS = fileURLToPath(new URL('../programs/', import.meta.url))
 export const LEASE_SECONDS = 4
 export const GRACE_SECONDS = 5
 const SLOTS = 6
+/** A webhook is created without an Idempotency-Key, so only an answer that says that nothing was stored is followed by another try. */
+const CREATE_TRIES_MAX = 20
 /** How the receiver of webhooks answers, of 128 deliveries. */
 const MISBEHAVIOUR = { hangs: 4, 'answers 500': 6, 'redirects to another webhook': 2, 'answers 429': 1, 'breaks off in its status': 6 } as const
 
@@ -270,11 +273,18 @@ async function createWebhooks(apiUrl: string, { name, key }: Tenant, receiver: W
   const webhooks: [string, object][] = [[`${name}-ends`, { events: ['subtask.completed', 'subtask.failed', 'subtask.cancelled'] }]]
   if (name === 'second') webhooks.push([`${name}-all`, { events: ['subtask.*'], ordered: true }])
   for (const [webhook, fields] of webhooks) {
-    const answer = await fetch(`${apiUrl}/webhooks`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ url: receiver.url(webhook), ...fields }),
-    })
+    const create = () =>
+      fetch(`${apiUrl}/webhooks`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ url: receiver.url(webhook), ...fields }),
+      })
+    let answer = await create()
+    // While ten processes start, a connection can take longer than a process waits for it.
+    for (let tries = 1; answer.status === 503 && tries < CREATE_TRIES_MAX; tries += 1) {
+      await sleep(Number(answer.headers.get('retry-after')) * 1_000)
+      answer = await create()
+    }
     if (answer.status !== 201) throw new Error(`POST /webhooks answered ${answer.status}: ${await answer.text()}`)
     receiver.expect(webhook, ((await answer.json()) as { secret: string }).secret)
   }
