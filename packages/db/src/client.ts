@@ -216,6 +216,25 @@ export async function readOnce<T>(database: Database, projectId: string | null, 
 }
 
 /**
+ * Sends one statement that sets its project itself and writes. It commits by itself, which saves the messages of a transaction. Behind a pooler it gets one all the
+ * same, for the reason of `readOnce`.
+ *
+ * @throws CommitUnknownError when the connection was lost while it ran
+ */
+export async function writeOnce<T>(database: Database, projectId: string, statement: (tx: Pick<Tx, 'sql'>) => Promise<T>): Promise<T> {
+  if (database.perTransaction !== null) return await readOnce(database, projectId, statement)
+  // An error before this is that of connecting: nothing was sent yet.
+  const sql = await database.sql.reserve()
+  try {
+    return await statement({ sql })
+  } catch (error) {
+    throw isConnectionLoss(error) ? new CommitUnknownError(error) : error
+  } finally {
+    sql.release()
+  }
+}
+
+/**
  * The statements of a transaction on its connection. Drizzle sends its own by `unsafe`, which prepares only on request; ours all repeat, so they are
  * prepared. Once the transaction is ending, a statement would run outside of it, so it is refused.
  */

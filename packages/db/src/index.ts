@@ -16,6 +16,7 @@ export {
   type Tx,
   transaction,
   unavailable,
+  writeOnce,
 } from './client.ts'
 export { type ImportReport, importArchive } from './import-archive.ts'
 export { listProjectIds } from './list-projects.ts'

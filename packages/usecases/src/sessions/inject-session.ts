@@ -1,4 +1,4 @@
-import { inbox, injections, pipeline, readOnce, type Tx, tasks, tsgNotices, tsgs } from '@muster/db'
+import { inbox, injections, pipeline, readOnce, type Tx, tasks, tsgNotices, tsgs, writeOnce } from '@muster/db'
 import {
   DomainError,
   fenceOf,
@@ -10,11 +10,20 @@ import {
   requireFound,
   requireOwnSession,
   requireScope,
+  runOf,
   type TsgHit,
 } from '@muster/domain'
 import { type Ctx, inProject, reading } from '../core/ctx.ts'
 import { matchTsgsAt, recordSurfaced } from '../guides/surface-tsgs.ts'
-import { findUndeliveredUpdates, fitUndelivered, recordDeliveries, renderUndeliveredUpdates, type UndeliveredTask } from '../tasks/undelivered-updates.ts'
+import {
+  DELIVERY_LIMITS,
+  findUndeliveredUpdates,
+  fitUndelivered,
+  recordDeliveries,
+  renderUndeliveredUpdates,
+  renderUpdatesOfTasks,
+  type UndeliveredTask,
+} from '../tasks/undelivered-updates.ts'
 
 /** One thing that a session has not seen before. */
 export interface InjectionItem {
@@ -81,7 +90,23 @@ export async function injectSession(ctx: Ctx, sessionId: string, request: Inject
   // Most requests end here, without a transaction and without a lock: what is written after this look is for the next one.
   const seen = await look(ctx, sessionId, request)
   if (seen.toolUses) await request.onWatched?.()
-  return seen.isNothing ? NOTHING : await inProject(ctx, (tx) => inject(ctx, tx, sessionId, request, seen))
+  if (seen.isNothing) return NOTHING
+  return (await deliverAlone(ctx, sessionId, request, seen)) ?? (await inProject(ctx, (tx) => inject(ctx, tx, sessionId, request, seen)))
+}
+
+/**
+ * Delivers updates of tasks in one statement where nothing else waits and nothing else is to be stored with them, which is the usual case. Null where that is
+ * not so; nothing has changed then.
+ */
+async function deliverAlone(ctx: Ctx, sessionId: string, { ack, isAwaited }: InjectionRequest, seen: Seen): Promise<Injection | null> {
+  const { actor, origin } = ctx
+  if (!seen.taskUpdates || seen.results || hasNotices(seen)) return null
+  if (ack !== 'auto' || isAwaited !== undefined || origin !== undefined || runOf(actor) !== null) return null
+  const delivered = await writeOnce(ctx.db, actor.projectId, (tx) => injections.deliverUpdates(tx, actor.projectId, sessionId, DELIVERY_LIMITS, actor))
+  if (delivered === null) return null
+  if (delivered.length > 0) ctx.notifier.notify('outbox')
+  const fence = fenceOf(ctx.newId())
+  return compose(renderUpdatesOfTasks(delivered, fence), [], NO_RESULTS, fence)
 }
 
 /** What a look has seen, to be taken under the lock of the session: only for what was there is anything asked again. */

@@ -40,6 +40,8 @@ export interface UndeliveredTask {
 /** Tasks and updates that one request delivers; the next one gets the rest. */
 const TASKS_MAX = 50
 const UPDATES_PER_TASK_MAX = 500
+/** Of a delivery in one statement. It fits into one row of the outbox, and no task has more updates than a request delivers. */
+export const DELIVERY_LIMITS: injections.DeliveryLimits = { tasks: TASKS_MAX, updates: UPDATES_PER_TASK_MAX }
 
 /**
  * Locks the tasks that have undelivered items for a session, so that none is added before the delivery is recorded, and finds the items. The
@@ -70,6 +72,11 @@ export async function renderUndeliveredUpdates(
   const undelivered: UndeliveredTask[] = []
   for (const each of found) undelivered.push(each.isBriefDelivered ? renderUpdates(each, fence) : await readBrief(tx, projectId, each, fence, handIn))
   return undelivered
+}
+
+/** The same for tasks of which no whole brief waits. */
+export function renderUpdatesOfTasks(found: readonly injections.UndeliveredRow[], fence: string): UndeliveredTask[] {
+  return found.map((each) => renderUpdates(each, fence))
 }
 
 /**

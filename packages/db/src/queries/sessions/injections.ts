@@ -43,6 +43,30 @@ export async function findWaiting(tx: Pick<Tx, 'sql'>, projectId: string, sessio
 }
 
 /**
+ * Delivers the updates of its tasks to a session and records that, in one statement that needs no transaction around it: locks, reads, cursors, receipts, events and
+ * the start of the work, as an injection in a transaction does it step by step. Returns what it has delivered; null where that takes a transaction, because a
+ * manual injection is open, a whole brief waits, or very much does. Nothing has changed then.
+ */
+export async function deliverUpdates(
+  tx: Pick<Tx, 'sql'>,
+  projectId: string,
+  sessionId: string,
+  limits: DeliveryLimits,
+  actor: NewEvent['actor'],
+): Promise<UndeliveredRow[] | null> {
+  const [row] = await tx.sql<{ delivered: RawQueuedRow[] | null }[]>`
+    select muster_deliver_updates(${projectId}::uuid, ${sessionId}::text, ${actor.kind}::text, ${actor.id}::text, ${CRITERIA_FIELDS as string[]}::text[],
+      ${limits.tasks}::int, ${limits.updates}::int) as delivered`
+  return row?.delivered == null ? null : toUndeliveredRows(row.delivered)
+}
+
+/** The most tasks of one delivery, and the most updates. */
+export interface DeliveryLimits {
+  tasks: number
+  updates: number
+}
+
+/**
  * Locks the deliveries to a session until the end of the transaction, so that of two concurrent requests one gets everything and the other what comes
  * later. Always a statement of its own, before the locks of tasks.
  */
@@ -95,7 +119,7 @@ export async function listTasksWithUndelivered(
   sessionId: string,
   limits: { tasks: number; updatesPerTask: number },
 ): Promise<UndeliveredRow[]> {
-  const rows = await tx.sql<(RawUndeliveredRow & (RawQueuedUpdate | { id: null }))[]>`
+  const rows = await tx.sql<RawQueuedRow[]>`
     select a.task_id, a.turn as generation, t.title, t.status, t.revision as task_revision, t.update_seq, a.introduced_at is not null as is_brief_delivered, a.delivered_revision,
       case when u.fields && ${CRITERIA_FIELDS as string[]}::text[] then t.criteria end as criteria, u.*
     from (
@@ -110,6 +134,13 @@ export async function listTasksWithUndelivered(
       order by seq limit ${limits.updatesPerTask}
     ) as u on true
     order by a.assigned_at, a.task_id, u.seq`
+  return toUndeliveredRows(rows)
+}
+
+type RawQueuedRow = RawUndeliveredRow & (RawQueuedUpdate | { id: null })
+
+/** From a row for each update; one for a task without. */
+function toUndeliveredRows(rows: readonly RawQueuedRow[]): UndeliveredRow[] {
   const undelivered = new Map<string, UndeliveredRow>()
   for (const row of rows) {
     const ofTask = undelivered.get(row.task_id) ?? toUndeliveredRow(row)
