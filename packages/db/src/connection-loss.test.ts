@@ -1,8 +1,9 @@
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
+import { DEFAULT_PROJECT_ID } from '@muster/domain'
 import { startDatabaseProxy, startScriptedPostgres, type TestDatabase, testDatabase } from '@muster/testing'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { CommitUnknownError, connect, type Database, isDatabaseUnavailable, transaction, unavailable } from './client.ts'
+import { CommitUnknownError, connect, type Database, isDatabaseUnavailable, transaction, unavailable, writeOnce } from './client.ts'
 import { requireUsableDatabase } from './usable-database.ts'
 
 /** The driver, when a connection breaks at a bad moment: patches/postgres@3.4.9.patch, docs/adr/0006-a-patched-driver.md. */
@@ -64,6 +65,16 @@ describe('a connection that is lost', () => {
       await behind.close()
       await proxy.close()
     }
+  })
+
+  it('leaves open whether a statement took effect that commits by itself, where its answer is lost', async () => {
+    const lost = writeOnce(db, DEFAULT_PROJECT_ID, async ({ sql }) => {
+      await cut(await pidOf(sql))
+      await sql`select 1`
+    })
+    await expect(lost).rejects.toBeInstanceOf(CommitUnknownError)
+    await expect(writeOnce(db, DEFAULT_PROJECT_ID, ({ sql }) => sql`select 1 / 0`)).rejects.toThrow('division by zero')
+    expect(await writeOnce(db, DEFAULT_PROJECT_ID, ({ sql }) => sql`select 1 as one`)).toEqual([{ one: 1 }])
   })
 
   it('rolls back a transaction that it lost before its COMMIT, and does not call that uncertain', async () => {

@@ -18,6 +18,7 @@ export interface PlanNode {
   'Index Cond'?: string
   'Actual Rows'?: number
   'Rows Removed by Filter'?: number
+  'Shared Hit Blocks'?: number
   Plans?: PlanNode[]
 }
 

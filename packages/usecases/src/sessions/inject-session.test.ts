@@ -286,6 +286,57 @@ describe('later injections', () => {
     expect((await inject(session)).items).toEqual([])
   })
 
+  it('leave the same behind, delivered by one statement or in a transaction', async () => {
+    const told = async (isAwaited?: () => boolean) => {
+      const session = newSession()
+      const task = await assigned(session)
+      await inject(session)
+      await reviseTask(harness.ctx, task.id, { acceptance_criteria: ['Every file was counted twice'] }, 'any')
+      await noteTask(harness.ctx, task.id, 'one')
+      await harness.admin`update tasks set status = 'revision_requested' where id = ${task.id}`
+      await drainOutbox(harness.deps)
+      const { items, claimId } = await injectSession(harness.ctx, session, { ack: 'auto', messages: [], ...(isAwaited && { isAwaited }) })
+      const ids = new Map([task.id, session, ...items.map((item) => item.updateId as string)].map((id, place) => [id, `id ${place}`]))
+      const anonymous = (value: unknown) => {
+        const text = [...ids].reduce((known, [id, name]) => known.replaceAll(id, name), JSON.stringify(value))
+        return JSON.parse(text.replaceAll(/[\da-f]{8}-[\da-f-]{27}|content-[\da-f]+|\d{4}-\d\d-\d\d[T ][\d:.+Z]+/g, '…'))
+      }
+      return anonymous({
+        claimId,
+        items,
+        task: await harness.admin`select status, revision, update_seq from tasks where id = ${task.id}`,
+        cursor: await harness.admin`
+          select delivered_seq, delivered_revision, briefed_seq, has_news, introduced_at is not null as is_introduced from assignments where task_id = ${task.id}`,
+        receipts:
+          await harness.admin`select seq, status, delivered_to, delivered_at is not null as is_delivered from updates where task_id = ${task.id} order by seq`,
+        events:
+          await harness.admin`select project_id, type, subject_kind, subject_id, data, actor_kind, actor_id from muster_system.waiting_events order by id, place`,
+      })
+    }
+    const alone = await told()
+    expect(alone.items).toHaveLength(2)
+    expect(alone.events).toHaveLength(2)
+    expect(alone).toEqual(await told(() => true))
+  })
+
+  it('come again where their delivery fails half-way, and leave nothing of it behind', async () => {
+    const session = newSession()
+    const task = await assigned(session)
+    await inject(session)
+    const { updateId } = await noteTask(harness.ctx, task.id, 'one')
+    await drainOutbox(harness.deps)
+    await harness.admin`create function fail_half_way() returns trigger language plpgsql as 'begin raise exception ''fails half-way''; end'`
+    await harness.admin`create trigger fails before insert on outbox for each row execute function fail_half_way()`
+    try {
+      await expect(inject(session)).rejects.toThrow('fails half-way')
+    } finally {
+      await harness.admin`drop function fail_half_way() cascade`
+    }
+    expect((await contents(task)).map((update) => update.status)).toEqual(['queued'])
+    expect(await harness.admin`select delivered_seq, has_news from assignments where task_id = ${task.id}`).toEqual([{ delivered_seq: 0, has_news: true }])
+    expect((await inject(session)).items.map((item) => item.updateId)).toEqual([updateId])
+  })
+
   it('announce each receipt, in order', async () => {
     const session = newSession()
     const task = await assigned(session)
