@@ -13,30 +13,27 @@ DECLARE
   delivered jsonb;
   items jsonb := '[]';
 BEGIN
-  PERFORM set_config('muster.project_id', project::text, true);
-  PERFORM pg_advisory_xact_lock(7302, hashtext(project || '/' || session));
-  IF EXISTS (SELECT FROM injection_claims c WHERE c.project_id = project AND c.session_id = session AND c.acknowledged_at IS NULL AND c.replaced_at IS NULL) THEN
-    RETURN NULL;
-  END IF;
+  PERFORM set_config('muster.project_id', project::text, true), pg_advisory_xact_lock(7302, hashtext(project || '/' || session));
   locked := ARRAY(
     SELECT t.id FROM tasks t WHERE t.id = ANY(ARRAY(
       SELECT a.task_id FROM assignments a WHERE a.project_id = project AND a.session_id = session AND a.has_news AND a.ended_at IS NULL
       ORDER BY a.assigned_at, a.task_id LIMIT tasks_max))
     ORDER BY t.id FOR UPDATE);
-  IF EXISTS (
-    SELECT FROM assignments a CROSS JOIN LATERAL (SELECT t.update_seq FROM tasks t WHERE t.id = a.task_id OFFSET 0) AS t
-    WHERE a.project_id = project AND a.session_id = session AND a.has_news AND a.ended_at IS NULL AND a.task_id = ANY(locked)
-    HAVING bool_or(a.introduced_at IS NULL) OR sum(t.update_seq - a.delivered_seq) > updates_max
-  ) THEN
-    RETURN NULL;
-  END IF;
   FOR held IN
-    SELECT a.task_id, a.turn, a.delivered_seq, a.delivered_revision, t.* FROM assignments a
-      CROSS JOIN LATERAL (
-        SELECT t.title, t.status, t.revision, t.update_seq, t.criteria, t.completed_at IS NOT NULL AS is_ended FROM tasks t WHERE t.id = a.task_id OFFSET 0) AS t
+    SELECT a.task_id, a.turn, a.delivered_seq, a.delivered_revision, t.*,
+      bool_or(a.introduced_at IS NULL) OVER () OR sum(t.update_seq - a.delivered_seq) OVER () > updates_max OR EXISTS (
+        SELECT FROM injection_claims c WHERE c.project_id = project AND c.session_id = session AND c.acknowledged_at IS NULL AND c.replaced_at IS NULL
+      ) AS is_unusual
+    FROM assignments a CROSS JOIN LATERAL (
+      SELECT t.title, t.status, t.revision, t.update_seq, t.criteria, t.completed_at IS NOT NULL AS is_ended FROM tasks t WHERE t.id = a.task_id OFFSET 0
+    ) AS t
     WHERE a.project_id = project AND a.session_id = session AND a.has_news AND a.ended_at IS NULL AND a.task_id = ANY(locked)
     ORDER BY a.assigned_at, a.task_id
   LOOP
+    -- So says the first row, before anything was written.
+    IF held.is_unusual THEN
+      RETURN NULL;
+    END IF;
     CONTINUE WHEN held.is_ended;
     IF held.status IN ('assigned', 'revision_requested') THEN
       UPDATE tasks SET status = 'in_progress', updated_at = muster_now() WHERE id = held.task_id;

@@ -37,7 +37,7 @@ describe('an injection of an update', () => {
     expect((await inject(recording.ctx)).items).toHaveLength(1)
     const [look, delivery, ...others] = recording.all().filter(({ text }) => !text.includes('pg_catalog'))
     expect([look?.text.includes('as task_updates'), delivery?.text.includes('muster_deliver_updates'), others]).toEqual([true, true, []])
-    expect(await pagesOf(delivery as Statement, id)).toBeLessThan(60)
+    expect(await pagesOf(delivery as Statement, id)).toBeLessThan(50)
   })
 
   /** Pages touched by a delivery, in a session that has planned its statements. Each delivers a note. */
