@@ -1,10 +1,9 @@
 import { chmod, mkdir, mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 import { type LocalPostgres, removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
-import type { SmallDisk, TestDatabase } from '@muster/testing'
+import { databaseFolder, type SmallDisk, type TestDatabase } from '@muster/testing'
 
 /** A PostgreSQL of a test's own, which it may stop, kill and start again. */
 export interface OwnPostgres {
@@ -21,7 +20,7 @@ const SMALL_LOG = { min_wal_size: '96MB', max_wal_size: '128MB' }
  * @param disk holds all its files, in 320 MB or more
  */
 export async function startOwnPostgres(disk?: SmallDisk): Promise<OwnPostgres> {
-  const dataDir = disk === undefined ? await mkdtemp(join(tmpdir(), `muster-tests-${process.pid}-`)) : join(disk.path, 'postgres')
+  const dataDir = disk === undefined ? await mkdtemp(join(databaseFolder(), `muster-tests-${process.pid}-`)) : join(disk.path, 'postgres')
   if (disk !== undefined) await mkdir(dataDir)
   // The server may have to run as another user, who must be able to enter.
   await chmod(dataDir, 0o755)

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type LocalPostgres, removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
+import { databaseFolder } from '@muster/testing'
 import postgres from 'postgres'
 import { until } from './until.ts'
 
@@ -20,7 +20,7 @@ export interface Standby {
 
 /** Makes a standby of a server of `startLocalPostgres`, in a copy of its files, and waits until it follows. */
 export async function startStandby(primary: LocalPostgres): Promise<Standby> {
-  const dataDir = await mkdtemp(join(tmpdir(), `muster-tests-${process.pid}-`))
+  const dataDir = await mkdtemp(join(databaseFolder(), `muster-tests-${process.pid}-`))
   // The server may have to run as another user, who must be able to enter.
   await chmod(dataDir, 0o755)
   const source = postgres(primary.adminUrl, { max: 1, onnotice: () => {} })

@@ -3,6 +3,7 @@
  * the invariants that must hold whatever happened. It is never part of what is shipped.
  */
 export { advanceClock, resetClock } from './clock.ts'
+export { databaseFolder } from './database-folder.ts'
 export { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts'
 export { type Harness, type HarnessOptions, type RecordedLog, startHarness, TEST_RUNNERS } from './harness.ts'
 export { HOSTILE_NAMES, HOSTILE_URLS } from './hostile-urls.ts'

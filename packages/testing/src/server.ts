@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, readdir } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '@muster/db'
 import { installQueues } from '@muster/jobs'
 import { removeLocalPostgres, startLocalPostgres } from '@muster/local-postgres'
 import postgres from 'postgres'
+import { DATABASE_FOLDERS, databaseFolder } from './database-folder.ts'
 
 /** The one PostgreSQL of a test run, with the template that every test file copies. */
 export interface TestServer {
@@ -20,7 +20,7 @@ export interface TestServer {
 const FOLDER = /^muster-tests-(\d+)-/
 
 /**
- * Starts PostgreSQL in a temporary folder, or takes the server of `TEST_DATABASE_URL` (a superuser's address), and makes the
+ * Starts PostgreSQL in a folder of its own, or takes the server of `TEST_DATABASE_URL` (a superuser's address), and makes the
  * template database in it. All names carry a random part, so that several runs may share one server.
  */
 export async function startTestServer(givenUrl: string | undefined): Promise<TestServer> {
@@ -51,7 +51,7 @@ export async function startTestServer(givenUrl: string | undefined): Promise<Tes
 
 async function startOwnServer(): Promise<{ adminUrl: string; stop: () => Promise<void> }> {
   await removeAbandoned()
-  const dataDir = await mkdtemp(join(tmpdir(), `muster-tests-${process.pid}-`))
+  const dataDir = await mkdtemp(join(databaseFolder(), `muster-tests-${process.pid}-`))
   // The server may have to run as another user, who must be able to enter.
   await chmod(dataDir, 0o755)
   const server = await startLocalPostgres({
@@ -70,9 +70,11 @@ async function startOwnServer(): Promise<{ adminUrl: string; stop: () => Promise
 
 /** Ends the servers of test runs that were killed before they could, and removes their files. */
 async function removeAbandoned(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const pid = Number(FOLDER.exec(name)?.[1] ?? 0)
-    if (pid > 0 && !isAlive(pid)) await removeLocalPostgres(join(tmpdir(), name)).catch(() => {})
+  for (const folder of DATABASE_FOLDERS) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const pid = Number(FOLDER.exec(name)?.[1] ?? 0)
+      if (pid > 0 && !isAlive(pid)) await removeLocalPostgres(join(folder, name)).catch(() => {})
+    }
   }
 }
 
