@@ -16,26 +16,10 @@ const SHARED_MODULES = { isolate: false, experimental: { viteModuleRunner: DRIVE
 /** Replaces a module or spies on its exports, which takes Vite's imports and modules of its own. */
 const MOCKED = ['apps/api/src/mcp/conformance.test.ts', 'packages/usecases/src/runs/run-loops.test.ts', 'packages/usecases/src/tasks/check-files.test.ts']
 
-/** What kills, stops and times processes, and what fills the machine by itself. */
-const ALONE = [
-  'chats',
-  'claude-code-hooks',
-  'claude-code-outages',
-  'cli-terminal',
-  'crash',
-  'dashboard',
-  'dashboard-page',
-  'deliveries',
-  'followers',
-  'harness',
-  'outages',
-  'project-shares',
-  'races',
-  'schedules',
-  'shutdown',
-  'slack-and-email',
-  'waiting',
-].map((name) => `tests/${name}.test.ts`)
+/** What holds processes to times that another file would spoil, and what fills the machine by itself. */
+const ALONE = ['claude-code-hooks', 'claude-code-outages', 'crash', 'deliveries', 'followers', 'outages', 'project-shares', 'races', 'shutdown', 'waiting'].map(
+  (name) => `tests/${name}.test.ts`,
+)
 
 /** What is published, installed into empty projects. `.ci/run` leaves these projects out where its list of their files has not changed. */
 const PACKED = ['client-packages', 'agent-sdks'].map((name) => `tests/${name}.test.ts`)
@@ -51,6 +35,8 @@ const SYSTEM = {
   globalSetup: [POSTGRES, './tests/harness/build-dashboard.ts'],
   testTimeout: 60_000,
   hookTimeout: 120_000,
+  // What `expect.poll` waits for comes when it comes: by itself it gives up after a second, which two files with browsers can take.
+  expect: { poll: { timeout: 10_000 } },
 }
 
 export default defineConfig({
