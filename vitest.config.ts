@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { LongestFirst } from './scripts/check/longest-first.ts'
 import { TallyReporter } from './scripts/check/tally-reporter.ts'
 
 // Starts one PostgreSQL for the run and makes the template database that every test file copies.
@@ -43,6 +44,7 @@ export default defineConfig({
   test: {
     reporters: ['default', new TallyReporter()],
     passWithNoTests: false,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         // Pure rules: no database, no clock, the whole of it in two seconds.
