@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openPage, settled } from './harness/browser.ts'
 import { type Dashboard, openDashboard } from './harness/dashboard.ts'
 import { fillHostile, readScreen } from './harness/hostile.ts'
-import { startOwnPostgres } from './harness/own-postgres.ts'
+import { type OwnPostgres, startOwnPostgres } from './harness/own-postgres.ts'
 import { startReceiver } from './harness/receiver.ts'
 import { type System, startSystem } from './harness/system.ts'
 
@@ -471,9 +471,16 @@ describe('with keys', () => {
 const OUTAGE_MS = 20_000
 
 describe('an outage of the database', () => {
+  let postgres: OwnPostgres
+  let fragile: System
+  // Not within the time of the test, a third of which the outage takes.
+  beforeAll(async () => {
+    postgres = await startOwnPostgres()
+    fragile = await startSystem({ database: postgres.database })
+  })
+  afterAll(() => fragile?.close())
+
   it('shows a banner, keeps what was typed, and ends by itself', async () => {
-    const postgres = await startOwnPostgres()
-    const fragile = await startSystem({ database: postgres.database })
     const context = await browser.newContext()
     try {
       const { page: other } = await openPage(context)
@@ -499,7 +506,6 @@ describe('an outage of the database', () => {
       await other.getByText(/Held in attempt/).waitFor()
     } finally {
       await context.close()
-      await fragile.close()
     }
   })
 })

@@ -10,7 +10,7 @@ export const DATABASE_FOLDERS = [...new Set([tmpdir(), MEMORY])]
 
 /**
  * Where the next one belongs: in memory where there is plenty, otherwise among the temporary files. Hundreds of databases are copied and removed in a run,
- * and a disk takes up to ten times as long for that, the longer the more of them there have been. Whoever names a folder in `TMPDIR` gets that one.
+ * and a disk takes up to ten times as long for that, the longer the more of them there have been. A folder that is named in `TMPDIR` is taken.
  */
 export function databaseFolder(): string {
   if (process.env.TMPDIR !== undefined) return tmpdir()
