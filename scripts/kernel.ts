@@ -1,24 +1,23 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { reportFailure } from './system/report.ts'
+import { findUserModeLinux, type UserModeLinux, userModeArguments } from './system/user-mode-linux.ts'
 
 const HELP = `Usage: npm run kernel -- [--memory GIB] <command> [<argument> …]
 
 Runs a command on a Linux kernel of its own (User-mode Linux), for what the kernel of this machine does not have: limits of memory by
-cgroup v2, and delay and loss in networks (tc netem). The command sees the files of this machine; what it changes is gone afterwards.
+cgroup v2, or what its modules add, such as netem. The command sees the files of this machine; what it changes is gone afterwards.
 It has one processor, and is several times slower than here. Needs Debian's package user-mode-linux, and no rights.
 
   npm run kernel -- npm test -- --project packages packages/runners/src/sandbox/limits.test.ts
-  npm run kernel -- npm run chaos -- --machines --apis 1 --workers 2 --rate 1
+  npm run kernel -- uname -a
 
   --memory GIB   memory and files of the command together (6)`
 
-const KERNEL = '/usr/bin/linux.uml'
-const MODULES = '/usr/lib/uml/modules'
 /** The kernel loads others when they are needed. */
-const OVERLAY = 'kernel/fs/overlayfs/overlay.ko'
+const OVERLAY = 'fs/overlayfs/overlay.ko'
 const MEMORY_GIB = 6
 
 class ExplainedError extends Error {
@@ -34,7 +33,7 @@ function quoted(text: string): string {
  * What the kernel runs first, as root: the root folder of this machine below a layer in memory that takes all changes, and what programs expect to be
  * mounted. A program in a folder made by chroot may not make namespaces for users, so the layer becomes the root of everything.
  */
-function initScript(folder: string, modules: string, memoryGib: number): string {
+function initScript(folder: string, { modules, modulesFolder }: UserModeLinux, memoryGib: number): string {
   return `#!/bin/sh
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 set -e
@@ -55,7 +54,7 @@ mount -t tmpfs tmpfs run
 mkdir run/result
 mount -t hostfs none run/result -o ${quoted(folder)}
 mkdir -p lib/modules run/before
-mount --bind ${quoted(MODULES.slice(1))} lib/modules
+mount --bind ${quoted(modulesFolder.slice(1))} lib/modules
 ip link set lo up
 pivot_root . run/before
 exec chroot . /bin/sh ${quoted(join(folder, 'command.sh'))}
@@ -77,17 +76,15 @@ sleep 60
 
 /** @returns the exit code of the command */
 async function runOnKernel(command: readonly string[], memoryGib: number): Promise<number> {
-  const version = existsSync(MODULES) ? readdirSync(MODULES)[0] : undefined
-  if (process.platform !== 'linux' || !existsSync(KERNEL) || version === undefined)
-    throw new ExplainedError(`${KERNEL} is missing. On Debian: apt-get install user-mode-linux kmod iproute2`)
+  const linux = findUserModeLinux()
+  if (linux === null) throw new ExplainedError('User-mode Linux is not installed. On Debian: apt-get install user-mode-linux kmod iproute2')
   const folder = mkdtempSync(join(tmpdir(), 'muster-kernel-'))
   try {
     const init = join(folder, 'init.sh')
-    writeFileSync(init, initScript(folder, join(MODULES, version), memoryGib), { mode: 0o755 })
+    writeFileSync(init, initScript(folder, linux, memoryGib), { mode: 0o755 })
     writeFileSync(join(folder, 'command.sh'), commandScript(command))
-    const options = [`mem=${memoryGib}G`, 'quiet', 'rootfstype=hostfs', 'rootflags=/', 'ro', `init=${init}`, 'con=null', 'con0=fd:0,fd:1']
     // A group of its own: each process of the guest is one of this machine.
-    const kernel = spawn(KERNEL, options, { stdio: ['ignore', 'inherit', 'inherit'], detached: true })
+    const kernel = spawn(linux.program, userModeArguments(init, memoryGib * 1_024), { stdio: ['ignore', 'inherit', 'inherit'], detached: true })
     const end = () => process.kill(-(kernel.pid as number), 'SIGKILL')
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
     await new Promise<void>((resolve, reject) => {

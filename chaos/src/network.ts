@@ -2,7 +2,9 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { findUserModeLinux, type UserModeLinux } from '../../scripts/system/user-mode-linux.ts'
 import type { Link } from './link.ts'
+import { type Qdisc, startSwitch } from './switch.ts'
 
 /** Set in the process that is in the namespace of the run. */
 const INSIDE = 'MUSTER_CHAOS_NETWORK'
@@ -23,24 +25,23 @@ export interface Seat {
   /** Nothing gets through to or from the database any more, without an error. */
   cutOff(): Promise<void>
   reconnect(): Promise<void>
-  /** What netem has let through between it and the database, and what it has lost. */
-  traffic(): Promise<Traffic>
-}
-
-/** Packets, or what a relay takes for them. */
-export interface Traffic {
-  chunks: number
-  lost: number
 }
 
 export interface Network {
   /** Where the processes of all machines reach what runs beside them. */
   databaseHost: string
   clientHost: string
-  /** Whether the kernel makes the delay and loss of links. */
-  hasNetem: boolean
-  join(link: Link): Promise<Seat>
+  /** Of each machine, in their order. */
+  seats: Seat[]
+  /** What netem has let through to and from the database and what it has lost, for each seat; null where it makes no delay and loss. */
+  readTraffic: (() => Promise<Traffic[]>) | null
   close(): void
+}
+
+/** Packets, or what a relay takes for them. */
+export interface Traffic {
+  chunks: number
+  lost: number
 }
 
 /** Why machines cannot have network namespaces here; null if they can. */
@@ -51,10 +52,14 @@ export function missingNamespaces(): string | null {
   return `WITHOUT NETWORK NAMESPACES: they need Linux, root, unshare, nsenter and ip (${why}); all processes share the loopback interface`
 }
 
-/** Why the kernel makes no delay and loss; null if it does. */
+/** Why nothing has netem here; null if the kernel or User-mode Linux does. */
 export function missingNetem(): string | null {
-  const can = spawnSync('unshare', ['--net', 'tc', 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', 'delay', '1ms'], { encoding: 'utf8' })
-  return can.status === 0 ? null : 'WITHOUT NETEM: this kernel does not have sch_netem; a TCP relay before the database makes delay and loss'
+  if (hasNetem() || findUserModeLinux() !== null) return null
+  return 'WITHOUT NETEM: this kernel has no sch_netem, and user-mode-linux of Debian is not installed; a TCP relay before the database makes delay and loss'
+}
+
+function hasNetem(): boolean {
+  return spawnSync('unshare', ['--net', 'tc', 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', 'delay', '1ms']).status === 0
 }
 
 /** Whether this process is in the namespace of a run. */
@@ -83,63 +88,98 @@ export async function runInside(environment: NodeJS.ProcessEnv): Promise<number>
   })
 }
 
-/** Two bridges in the namespace of the run: machines are connected to them as to switches. */
-export async function startNetwork(): Promise<Network> {
+/** Bridges in the namespace of the run, to which machines are connected as to switches, with the delay and loss of their links on the way to the database. */
+export async function startNetwork(links: readonly Link[]): Promise<Network> {
   const holders: ChildProcess[] = []
-  const hasNetem = missingNetem() === null
   await run('ip', ['link', 'set', 'lo', 'up'])
   for (const [bridge, net] of [
     ['database', DATABASE_NET],
     ['clients', CLIENT_NET],
   ] as const) {
-    await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
+    await addBridge(bridge)
     await run('ip', ['addr', 'add', `${net}.${HUB}/24`, 'dev', bridge])
-    await run('ip', ['link', 'set', bridge, 'up'])
   }
+  const seats: Seat[] = []
+  for (const number of links.keys()) {
+    const holder = await holdNamespace()
+    holders.push(holder)
+    seats.push(await connectMachine(number, holder.pid as number))
+  }
+  const wires = await delayWires(links)
   return {
     databaseHost: `${DATABASE_NET}.${HUB}`,
     clientHost: `${CLIENT_NET}.${HUB}`,
-    hasNetem,
-    async join(link) {
-      const number = holders.length
-      const holder = await holdNamespace()
-      holders.push(holder)
-      const enter = ['nsenter', '--target', String(holder.pid), '--net', '--']
-      const within = (...command: string[]) => run(enter[0] as string, [...enter.slice(1), ...command])
-      await within('ip', 'link', 'set', 'lo', 'up')
-      for (const [bridge, net] of [
-        ['database', DATABASE_NET],
-        ['clients', CLIENT_NET],
-      ] as const) {
-        const near = `${bridge}${number}`
-        await run('ip', ['link', 'add', near, 'type', 'veth', 'peer', 'name', bridge, 'netns', String(holder.pid)])
-        await run('ip', ['link', 'set', near, 'master', bridge, 'up'])
-        await within('ip', 'addr', 'add', `${net}.${FIRST_MACHINE + number}/24`, 'dev', bridge)
-        await within('ip', 'link', 'set', bridge, 'up')
-        if (!hasNetem) continue
-        const netem = netemOf(link)
-        await run('tc', ['qdisc', 'add', 'dev', near, 'root', 'netem', ...netem])
-        await within('tc', 'qdisc', 'add', 'dev', bridge, 'root', 'netem', ...netem)
-      }
-      // Pulled out of the switch: both ends stay up, and hear nothing.
-      const plug = (...where: string[]) => run('ip', ['link', 'set', `database${number}`, ...where]).then(() => {})
-      return {
-        address: `${CLIENT_NET}.${FIRST_MACHINE + number}`,
-        enter,
-        cutOff: () => plug('nomaster'),
-        reconnect: () => plug('master', 'database'),
-        async traffic() {
-          const show = (dev: string) => ['-s', '-j', 'qdisc', 'show', 'dev', dev]
-          const texts = await Promise.all([run('tc', show(`database${number}`)), within('tc', ...show('database'))])
-          const ways = texts.map(({ stdout }) => (JSON.parse(stdout) as { packets: number; drops: number }[])[0])
-          return { chunks: ways.reduce((sum, way) => sum + (way?.packets ?? 0), 0), lost: ways.reduce((sum, way) => sum + (way?.drops ?? 0), 0) }
-        },
-      }
-    },
+    seats,
+    readTraffic: wires?.readTraffic ?? null,
     close() {
       for (const holder of holders) holder.kill('SIGKILL')
+      wires?.close()
     },
   }
+}
+
+/** Gives a namespace its interfaces: one to the bridge of the clients, and one to a bridge of its own, which leads to the database. */
+async function connectMachine(number: number, pid: number): Promise<Seat> {
+  const enter = ['nsenter', '--target', String(pid), '--net', '--']
+  const within = (...command: string[]) => run(enter[0] as string, [...enter.slice(1), ...command])
+  const wire = `wire${number}`
+  await within('ip', 'link', 'set', 'lo', 'up')
+  await addBridge(wire)
+  for (const [name, bridge, net] of [
+    ['database', wire, DATABASE_NET],
+    ['clients', 'clients', CLIENT_NET],
+  ] as const) {
+    await run('ip', ['link', 'add', `${name}${number}`, 'type', 'veth', 'peer', 'name', name, 'netns', String(pid)])
+    await run('ip', ['link', 'set', `${name}${number}`, 'master', bridge, 'up'])
+    await within('ip', 'addr', 'add', `${net}.${FIRST_MACHINE + number}/24`, 'dev', name)
+    await within('ip', 'link', 'set', name, 'up')
+  }
+  // Pulled out of the switch: both ends stay up, and hear nothing.
+  const plug = (...where: string[]) => run('ip', ['link', 'set', `database${number}`, ...where]).then(() => {})
+  return { address: `${CLIENT_NET}.${FIRST_MACHINE + number}`, enter, cutOff: () => plug('nomaster'), reconnect: () => plug('master', wire) }
+}
+
+/** Connects the bridge of each machine with that of the database: with netem of this kernel, or of a switch; without either, as it is. */
+async function delayWires(links: readonly Link[]): Promise<{ readTraffic: () => Promise<Traffic[]>; close(): void } | null> {
+  const linux = findUserModeLinux()
+  if (!hasNetem() && linux !== null) return await startSwitchedWires(linux, links)
+  for (const [number, link] of links.entries()) {
+    const ends = [`near${number}`, `far${number}`] as const
+    await run('ip', ['link', 'add', ends[0], 'type', 'veth', 'peer', 'name', ends[1]])
+    await run('ip', ['link', 'set', ends[0], 'master', 'database', 'up'])
+    await run('ip', ['link', 'set', ends[1], 'master', `wire${number}`, 'up'])
+    if (hasNetem()) for (const end of ends) await run('tc', ['qdisc', 'add', 'dev', end, 'root', 'netem', ...netemOf(link)])
+  }
+  if (!hasNetem()) return null
+  const readQdiscs = async () => JSON.parse((await run('tc', ['-s', '-j', 'qdisc', 'show'])).stdout) as Qdisc[]
+  return { readTraffic: async () => addUp(await readQdiscs(), links.length, (number) => [`near${number}`, `far${number}`]), close() {} }
+}
+
+async function startSwitchedWires(linux: UserModeLinux, links: readonly Link[]): Promise<{ readTraffic: () => Promise<Traffic[]>; close(): void }> {
+  const addTap = async (tap: string, bridge: string) => {
+    await run('ip', ['tuntap', 'add', 'dev', tap, 'mode', 'tap'])
+    await run('ip', ['link', 'set', tap, 'master', bridge, 'up'])
+  }
+  await addTap('hub', 'database')
+  for (const number of links.keys()) await addTap(`tap${number}`, `wire${number}`)
+  const { readQdiscs, close } = await startSwitch(
+    linux,
+    'hub',
+    links.map((link, number) => ({ tap: `tap${number}`, netem: netemOf(link) })),
+  )
+  return { readTraffic: async () => addUp(await readQdiscs(), links.length, (number) => [`vec${number + 1}`, `way${number + 1}`]), close }
+}
+
+function addUp(qdiscs: readonly Qdisc[], count: number, devices: (number: number) => readonly string[]): Traffic[] {
+  return Array.from({ length: count }, (_, number) => {
+    const ways = qdiscs.filter(({ dev }) => devices(number).includes(dev))
+    return { chunks: ways.reduce((sum, way) => sum + way.packets, 0), lost: ways.reduce((sum, way) => sum + way.drops, 0) }
+  })
+}
+
+async function addBridge(name: string): Promise<void> {
+  await run('ip', ['link', 'add', name, 'type', 'bridge'])
+  await run('ip', ['link', 'set', name, 'up'])
 }
 
 /** A process whose namespace others enter. It ends with this one, and with it the interfaces. */
@@ -155,7 +195,7 @@ async function holdNamespace(): Promise<ChildProcess> {
   return holder
 }
 
-/** Each way of a machine's interfaces has the whole delay of its link. */
+/** Of each direction. */
 function netemOf({ delayMs, jitterMs, loss }: Link): string[] {
   return ['delay', `${delayMs + jitterMs / 2}ms`, `${jitterMs / 2}ms`, 'loss', `${loss * 100}%`]
 }

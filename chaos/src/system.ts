@@ -146,7 +146,11 @@ export async function startSystem({
   }
 
   try {
-    network = machines && isInside(inherited) ? await startNetwork() : null
+    const names = [['api', apis] as const, ['worker', workers] as const].flatMap(([kind, count]) =>
+      Array.from({ length: count }, (_, index) => ({ kind, name: `${kind}-${index + 1}` })),
+    )
+    const made = names.map(({ name }) => (machines ? makeMachine(seed, name) : null))
+    network = isInside(inherited) ? await startNetwork(made.flatMap((machine) => machine?.link ?? [])) : null
     log('starting PostgreSQL (durable)')
     // Autovacuum comes by often, so that what it cannot clean up shows within minutes.
     const settings = { autovacuum_naptime: '10s', log_min_messages: 'warning', max_connections: machines ? '400' : '200', ...(disk === null ? {} : SMALL_LOG) }
@@ -163,14 +167,10 @@ export async function startSystem({
     const { tenants, revoking } = await createTenants(admin, appUrl, receiverHost)
 
     const places: Place[] = []
-    for (const [kind, count] of [['api', apis] as const, ['worker', workers] as const]) {
-      for (let number = 1; number <= count; number += 1) {
-        const name = `${kind}-${number}`
-        const machine = machines ? makeMachine(seed, name) : null
-        const seat = machine === null || network === null ? null : await network.join(machine.link)
-        const host = seat?.address ?? '127.0.0.1'
-        places.push({ name, kind, machine, seat, host, port: kind === 'api' ? await freePort() : null })
-      }
+    for (const [index, { kind, name }] of names.entries()) {
+      const seat = network?.seats[index] ?? null
+      const host = seat?.address ?? '127.0.0.1'
+      places.push({ name, kind, machine: made[index] ?? null, seat, host, port: kind === 'api' ? await freePort() : null })
     }
     const askUrls = places.flatMap(({ kind, host, port }) => (kind === 'api' ? [`http://${host}:${port}`] : []))
     const programMark = `chaos-${process.pid}`
@@ -222,7 +222,7 @@ export async function startSystem({
     }
     for (const { name, kind, machine, seat, host, port } of places) {
       // Delay and loss are made once: by the kernel where it can.
-      const hop = await startHop(server.port, network?.hasNetem ? null : machine?.link, network?.databaseHost)
+      const hop = await startHop(server.port, network?.readTraffic ? null : machine?.link, network?.databaseHost)
       const url = new URL(appUrl)
       url.hostname = network?.databaseHost ?? url.hostname
       url.port = String(hop.port)
@@ -238,12 +238,10 @@ export async function startSystem({
     await Promise.all(processes.map((each) => each.ready()))
     for (const tenant of tenants) await createWebhooks(askUrls[0] as string, tenant, receiver)
     const ofKind = (kind: 'api' | 'worker') => processes.filter(({ options }) => options.kind === kind)
-    const readTraffic = async () =>
-      new Map(
-        await Promise.all(
-          processes.map(async ({ name, options: { seat, hop } }) => [name, seat !== null && network?.hasNetem ? await seat.traffic() : hop.counts] as const),
-        ),
-      )
+    const readTraffic = async () => {
+      const counted = await network?.readTraffic?.()
+      return new Map(processes.map(({ name, options }, index) => [name, counted?.[index] ?? options.hop.counts]))
+    }
     return {
       folder,
       postgres: server,

@@ -2,7 +2,7 @@ import { outbox } from '@muster/db'
 import { type Loop, startLoop } from '@muster/jobs'
 import type { Deps } from '../core/ctx.ts'
 import type { FailureReport } from '../core/failure-report.ts'
-import { underWay } from '../maintenance/under-way.ts'
+import { underWay } from '../core/under-way.ts'
 
 const BATCH = 1_000
 

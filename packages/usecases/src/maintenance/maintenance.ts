@@ -2,6 +2,7 @@ import { auditLog, chatBots, idempotency, maintenance, storedBytes, workers } fr
 import { type Loop, startLoop } from '@muster/jobs'
 import { endAbandonedChecks } from '../checks/run-check.ts'
 import type { Deps } from '../core/ctx.ts'
+import { underWay } from '../core/under-way.ts'
 import { checkWrites } from '../core/write-watch.ts'
 import { endUnsendableDeliveries } from '../deliveries/send-deliveries.ts'
 import { renewJudgementJobs, takeLostJudgements } from '../judgements/judge-evaluation.ts'
@@ -12,7 +13,6 @@ import { passIdlePermits, reapRuns } from '../runs/reap-runs.ts'
 import { grantMissedPermits } from '../subtasks/grant-permits.ts'
 import { addUpBytes } from '../usage/quotas.ts'
 import { makePartitions } from './partitions.ts'
-import { underWay } from './under-way.ts'
 
 const BATCH = 5_000
 

@@ -1,5 +1,5 @@
 import { type Database, maintenance } from '@muster/db'
-import type { Deps } from '../core/ctx.ts'
+import type { Deps } from './ctx.ts'
 
 /** How old a look may be that another task of the process has taken, in milliseconds: tasks with the same pace come at the same time. */
 const LOOK_SHARED_MS = 250
