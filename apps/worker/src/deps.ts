@@ -43,7 +43,7 @@ export function createDeps(context: WorkerContext): WorkerDeps {
   const { settings, environment, log, tracing } = context
   const urls = databaseUrls(settings)
   const { db, dispatchDb } = connectPools(urls, 'muster-worker', { db: settings.WORKER_POOL_SIZE, dispatchDb: settings.WORKER_POOL_SIZE })
-  const presence = connect(urls.directUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-worker-presence', isPassing: true })
+  const presence = connect(urls.directUrl, { role: 'muster_dispatch', connectionsMax: 1, applicationName: 'muster-worker-presence' })
   const boss = createBoss(dispatchDb, {
     supervise: true,
     onError: (error) => log.warn({ err: error }, 'pg-boss reported an error'),

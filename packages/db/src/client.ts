@@ -22,8 +22,6 @@ export interface ConnectOptions {
   idleSecondsMax?: number
   /** The address is that of a pooler, behind which each transaction may have another session of PostgreSQL. Such a pool cannot listen and cannot hold locks. */
   isPooled?: boolean
-  /** What it writes is out of date soon, and may be lost with the server: a commit does not wait for the disk. */
-  isPassing?: boolean
   /** The address is that of hot standbys: of several hosts, one is taken that is a standby. */
   isStandby?: boolean
 }
@@ -88,7 +86,6 @@ export function connect(url: string, options: ConnectOptions): Database {
     // One plan fits all parameters of a statement, and planning a large one takes longer than running it.
     plan_cache_mode: 'force_generic_plan',
     ...(options.role === 'muster_dispatch' ? DISPATCH_PLANS : {}),
-    ...(options.isPassing === true ? { synchronous_commit: 'off' } : {}),
   }
   const settings = {
     ...(options.isStandby === true ? { target_session_attrs: 'standby' as const } : {}),
