@@ -9,7 +9,7 @@ const HELP = `Usage: npm run kernel -- [--memory GIB] <command> [<argument> …]
 
 Runs a command on a Linux kernel of its own (User-mode Linux), for what the kernel of this machine does not have: limits of memory by
 cgroup v2, or what its modules add, such as netem. The command sees the files of this machine; what it changes is gone afterwards.
-It has one processor, and is several times slower than here. Needs Debian's package user-mode-linux, and no rights.
+It has one processor, and is several times slower than here. Needs Debian's packages user-mode-linux, kmod and iproute2; not root.
 
   npm run kernel -- npm test -- --project packages packages/runners/src/sandbox/limits.test.ts
   npm run kernel -- uname -a

@@ -26,7 +26,7 @@ interface Pair {
 /** With a link, bytes take the time that they would take over it; without one, they are passed on at once. */
 export async function startHop(targetPort: number, link: Link | null = null, host = '127.0.0.1'): Promise<DatabaseHop> {
   const pairs = new Set<Pair>()
-  const counts: LinkCounts = { chunks: 0, lost: 0 }
+  const counts: LinkCounts = { frames: 0, lost: 0 }
   let isStalled = false
   const server: Server = createServer({ noDelay: true }, (near) => {
     const far = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })

@@ -18,7 +18,7 @@ export interface Link {
 }
 
 export interface LinkCounts {
-  chunks: number
+  frames: number
   lost: number
 }
 
@@ -106,7 +106,7 @@ export function passOn(from: Socket, to: Socket, { link, counts, end }: WayOptio
 }
 
 function travelMs({ delayMs, jitterMs, loss, random }: Link, counts: LinkCounts): number {
-  counts.chunks += 1
+  counts.frames += 1
   let heldMs = 0
   for (let wait = RETRANSMISSION_MS; random.chance(loss) && wait <= RETRANSMISSION_MAX_MS; wait *= 2) heldMs += wait
   if (heldMs > 0) counts.lost += 1

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findUserModeLinux, type UserModeLinux } from '../../scripts/system/user-mode-linux.ts'
 import type { Link } from './link.ts'
-import { type Qdisc, startSwitch } from './switch.ts'
+import { readWays, startSwitch, type WayCounts } from './switch.ts'
 
 /** Set in the process that is in the namespace of the run. */
 const INSIDE = 'MUSTER_CHAOS_NETWORK'
@@ -38,9 +38,9 @@ export interface Network {
   close(): void
 }
 
-/** Packets, or what a relay takes for them. */
+/** Frames of the network, or chunks that the relay passes on. */
 export interface Traffic {
-  chunks: number
+  frames: number
   lost: number
 }
 
@@ -151,8 +151,8 @@ async function delayWires(links: readonly Link[]): Promise<{ readTraffic: () => 
     if (hasNetem()) for (const end of ends) await run('tc', ['qdisc', 'add', 'dev', end, 'root', 'netem', ...netemOf(link)])
   }
   if (!hasNetem()) return null
-  const readQdiscs = async () => JSON.parse((await run('tc', ['-s', '-j', 'qdisc', 'show'])).stdout) as Qdisc[]
-  return { readTraffic: async () => addUp(await readQdiscs(), links.length, (number) => [`near${number}`, `far${number}`]), close() {} }
+  const countWays = async () => readWays((await run('tc', ['-s', '-j', 'qdisc', 'show'])).stdout)
+  return { readTraffic: async () => addUp(await countWays(), links.length, (number) => [`near${number}`, `far${number}`]), close() {} }
 }
 
 async function startSwitchedWires(linux: UserModeLinux, links: readonly Link[]): Promise<{ readTraffic: () => Promise<Traffic[]>; close(): void }> {
@@ -162,18 +162,18 @@ async function startSwitchedWires(linux: UserModeLinux, links: readonly Link[]):
   }
   await addTap('hub', 'database')
   for (const number of links.keys()) await addTap(`tap${number}`, `wire${number}`)
-  const { readQdiscs, close } = await startSwitch(
+  const { countWays, close } = await startSwitch(
     linux,
     'hub',
     links.map((link, number) => ({ tap: `tap${number}`, netem: netemOf(link) })),
   )
-  return { readTraffic: async () => addUp(await readQdiscs(), links.length, (number) => [`vec${number + 1}`, `way${number + 1}`]), close }
+  return { readTraffic: async () => addUp(await countWays(), links.length, (number) => [`vec${number + 1}`, `way${number + 1}`]), close }
 }
 
-function addUp(qdiscs: readonly Qdisc[], count: number, devices: (number: number) => readonly string[]): Traffic[] {
+function addUp(counts: readonly WayCounts[], count: number, devices: (number: number) => readonly string[]): Traffic[] {
   return Array.from({ length: count }, (_, number) => {
-    const ways = qdiscs.filter(({ dev }) => devices(number).includes(dev))
-    return { chunks: ways.reduce((sum, way) => sum + way.packets, 0), lost: ways.reduce((sum, way) => sum + way.drops, 0) }
+    const ways = counts.filter(({ dev }) => devices(number).includes(dev))
+    return { frames: ways.reduce((sum, way) => sum + way.frames, 0), lost: ways.reduce((sum, way) => sum + way.drops, 0) }
   })
 }
 

@@ -104,9 +104,9 @@ export function renderReport(report: Report): string {
     ...(report.machines.length === 0
       ? []
       : [
-          '| machine | packets | lost | partitions | away, s |',
+          '| machine | frames | lost | partitions | away, s |',
           '|---|---|---|---|---|',
-          ...report.machines.map((each) => `| ${each.what} | ${each.chunks} | ${each.lost} | ${each.partitions} | ${each.partitionedSeconds} |`),
+          ...report.machines.map((each) => `| ${each.what} | ${each.frames} | ${each.lost} | ${each.partitions} | ${each.partitionedSeconds} |`),
           '',
         ]),
     '| recovery | |',

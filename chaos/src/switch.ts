@@ -13,20 +13,26 @@ const READY = 'the switch is ready'
 
 /** A switch with netem on each of its ways, for machines whose own kernel has none. */
 export interface Switch {
-  /** The counters of each way, as `tc` shows them. */
-  readQdiscs(): Promise<Qdisc[]>
+  countWays(): Promise<WayCounts[]>
   close(): void
 }
 
-export interface Qdisc {
+/** A way's counters. */
+export interface WayCounts {
   dev: string
-  packets: number
+  frames: number
   drops: number
+}
+
+/** From the JSON of `tc -s -j qdisc show`. */
+export function readWays(json: string): WayCounts[] {
+  const qdiscs = JSON.parse(json) as { dev: string; packets: number; drops: number }[]
+  return qdiscs.map(({ dev, packets, drops }) => ({ dev, frames: packets, drops }))
 }
 
 /**
  * Starts a kernel of its own as a switch between taps of this machine, which it makes in the network namespace of this process. Its `vec0` is the tap `hub`; from there to tap number n,
- * packets pass the netem of `vec<n>`, and in the other direction that of `way<n>`.
+ * everything passes the netem of `vec<n>`, and in the other direction that of `way<n>`.
  *
  * @param taps their names, and the options of netem in each direction
  */
@@ -44,9 +50,9 @@ export async function startSwitch(linux: UserModeLinux, hub: string, taps: reado
     await rm(folder, { recursive: true, force: true })
   }
   return {
-    async readQdiscs() {
+    async countWays() {
       kernel.stdin.write('\n')
-      return JSON.parse(await next((line) => line.startsWith('['))) as Qdisc[]
+      return readWays(await next((line) => line.startsWith('[')))
     },
     close() {
       // Each process of the guest is one of this machine.

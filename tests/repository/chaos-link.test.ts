@@ -34,7 +34,7 @@ test('a hop with delay and loss passes on all bytes in order, also those that it
   expect(hash(Buffer.concat(received))).toBe(hash(sent))
   expect(performance.now() - sentAtMs).toBeGreaterThan(195)
   expect(hop.counts.lost).toBe(1)
-  expect(hop.counts.chunks).toBeGreaterThan(1)
+  expect(hop.counts.frames).toBeGreaterThan(1)
   socket.destroy()
   await hop.close()
   echo.close()
