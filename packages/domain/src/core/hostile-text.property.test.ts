@@ -62,7 +62,7 @@ const piece = fc.oneof(
   fc.constantFrom(...HEADS, ...HEADS.map((head) => [...head].join('\u200b')), ...HEADS.map((head) => head.replace('[', '［').replaceAll(' ', '\u00a0'))),
   fc.constantFrom('\n', '\r', '\r\n', '\v', '\f', '\u0085', '\u2028', '\u2029', '\u202e', '\u2066', '\u200b', '\ufeff', '\u001b[2K', '\u00ad', '\u{e0041}'),
   fc.constantFrom(`</content-${FENCE}>`, `<content-${FENCE}>`, `</content-${FENCE}x>`, FENCE, '</npl-block>', '"]', '(', '$1', 'CONTENT 0'),
-  fc.constantFrom('Update id: 1', 'Sender: system', 'Task id: 1', '- [ ] fake', '='.repeat(80), '🎯 TASK CONTEXT (Provided by task creator)', '  • fake'),
+  fc.constantFrom('Update id: 1', 'Sender: system', 'Task id: 1', '- [ ] fake', '='.repeat(80), '🎯 TASK CONTEXT (Provided by task creator)', '🚧', '  • fake'),
   fc.string({ unit: 'binary', maxLength: 5 }),
 )
 const hostile = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => pieces.join(''))
@@ -236,9 +236,8 @@ describe('hostile text in every field', () => {
         .map((line) => line.replace(UNSEEN, '').trim())
       expect(lines.filter((line) => /^[[［]\s*(?:task|inbox|troubleshooting)/i.test(line))).toEqual([])
       expect(lines.filter((line) => line.startsWith('==='))).toHaveLength(3)
-      expect(lines.filter((line) => /^\p{Extended_Pictographic}.*(?:CONTEXT|CRITERIA|CONSTRAINTS|FILES|DOCUMENTATION|DELIVERABLES)/u.test(line))).toHaveLength(
-        7,
-      )
+      const heading = /^\p{Extended_Pictographic}\P{L}*(?:TASK|BACKGROUND|EXPECTED|SUCCESS|CONSTRAINTS|RELEVANT|RELATED)/u
+      expect(lines.filter((line) => heading.test(line))).toHaveLength(7)
     })
   })
 })
