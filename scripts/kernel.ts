@@ -9,7 +9,7 @@ const HELP = `Usage: npm run kernel -- [--memory GIB] <command> [<argument> …]
 
 Runs a command on a Linux kernel of its own (User-mode Linux), for what the kernel of this machine does not have: limits of memory by
 cgroup v2, or what its modules add, such as netem. The command sees the files of this machine; what it changes is gone afterwards.
-It has one processor, and is several times slower than here. Needs Debian's packages user-mode-linux, kmod and iproute2; not root.
+It has one processor, and is several times slower than here. Needs Debian's packages user-mode-linux, kmod and iproute2, and works without root.
 
   npm run kernel -- npm test -- --project packages packages/runners/src/sandbox/limits.test.ts
   npm run kernel -- uname -a
@@ -91,9 +91,10 @@ async function runOnKernel(command: readonly string[], memoryGib: number): Promi
       kernel.once('error', reject)
       kernel.once('exit', () => resolve())
     })
-    const code = join(folder, 'code')
-    if (!existsSync(code)) throw new ExplainedError('The kernel ended before the command did, see above.')
-    return Number(readFileSync(code, 'utf8'))
+    const path = join(folder, 'code')
+    const code = existsSync(path) ? readFileSync(path, 'utf8').trim() : ''
+    if (code === '') throw new ExplainedError('The kernel ended before the command did, see above.')
+    return Number(code)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -28,7 +28,8 @@ async function main(): Promise<void> {
   if (options === null) return
   if (options.machines && !isInside(process.env)) {
     const withoutNamespaces = missingNamespaces()
-    for (const missing of [missingClocks(), withoutNamespaces, missingNetem()]) if (missing !== null) say(missing)
+    const missing = [missingClocks(), withoutNamespaces, withoutNamespaces === null ? missingNetem() : null]
+    for (const each of missing) if (each !== null) say(each)
     if (withoutNamespaces === null) {
       process.exitCode = await runInside(process.env)
       return

@@ -49,17 +49,19 @@ export function missingNamespaces(): string | null {
   const can = spawnSync('unshare', ['--net', 'ip', 'link', 'add', 'chaos0', 'type', 'veth', 'peer', 'name', 'chaos1'], { encoding: 'utf8' })
   if (can.status === 0) return null
   const why = can.error?.message ?? can.stderr.trim()
-  return `WITHOUT NETWORK NAMESPACES: they need Linux, root, unshare, nsenter and ip (${why}); all processes share the loopback interface`
+  return `WITHOUT NETWORK NAMESPACES: they need Linux, root, unshare, nsenter and ip (${why}); all processes share the loopback interface, and a TCP relay before the database makes delay and loss`
 }
 
-/** Why nothing has netem here; null if the kernel or User-mode Linux does. */
+/** Why nothing has netem here, where there are namespaces; null if the kernel or User-mode Linux does. */
 export function missingNetem(): string | null {
-  if (hasNetem() || findUserModeLinux() !== null) return null
-  return 'WITHOUT NETEM: this kernel has no sch_netem, and user-mode-linux of Debian is not installed; a TCP relay before the database makes delay and loss'
+  const why = netemProblem()
+  if (why === null || findUserModeLinux() !== null) return null
+  return `WITHOUT NETEM: tc cannot use it here (${why}), and user-mode-linux of Debian is not installed; a TCP relay before the database makes delay and loss`
 }
 
-function hasNetem(): boolean {
-  return spawnSync('unshare', ['--net', 'tc', 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', 'delay', '1ms']).status === 0
+function netemProblem(): string | null {
+  const can = spawnSync('unshare', ['--net', 'tc', 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', 'delay', '1ms'], { encoding: 'utf8' })
+  return can.status === 0 ? null : (can.error?.message ?? can.stderr.trim())
 }
 
 /** Whether this process is in the namespace of a run. */
@@ -79,9 +81,8 @@ export async function runInside(environment: NodeJS.ProcessEnv): Promise<number>
     env: { ...environment, [INSIDE]: '1' },
   })
   const passOn = (signal: NodeJS.Signals) => void child.kill(signal)
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, passOn)
-  // A terminal sends it to both.
-  process.on('SIGINT', () => {})
+  // A terminal sends SIGINT to both, and twice is as good as once.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, passOn)
   return await new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => resolve(code ?? 1))
@@ -99,22 +100,30 @@ export async function startNetwork(links: readonly Link[]): Promise<Network> {
     await addBridge(bridge)
     await run('ip', ['addr', 'add', `${net}.${HUB}/24`, 'dev', bridge])
   }
-  const seats: Seat[] = []
-  for (const number of links.keys()) {
-    const holder = await holdNamespace()
-    holders.push(holder)
-    seats.push(await connectMachine(number, holder.pid as number))
+  const leave = () => {
+    for (const holder of holders) holder.kill('SIGKILL')
   }
-  const wires = await delayWires(links)
-  return {
-    databaseHost: `${DATABASE_NET}.${HUB}`,
-    clientHost: `${CLIENT_NET}.${HUB}`,
-    seats,
-    readTraffic: wires?.readTraffic ?? null,
-    close() {
-      for (const holder of holders) holder.kill('SIGKILL')
-      wires?.close()
-    },
+  try {
+    const seats: Seat[] = []
+    for (const number of links.keys()) {
+      const holder = await holdNamespace()
+      holders.push(holder)
+      seats.push(await connectMachine(number, holder.pid as number))
+    }
+    const wires = await delayWires(links)
+    return {
+      databaseHost: `${DATABASE_NET}.${HUB}`,
+      clientHost: `${CLIENT_NET}.${HUB}`,
+      seats,
+      readTraffic: wires?.readTraffic ?? null,
+      close() {
+        wires?.close()
+        leave()
+      },
+    }
+  } catch (error) {
+    leave()
+    throw error
   }
 }
 
@@ -142,15 +151,16 @@ async function connectMachine(number: number, pid: number): Promise<Seat> {
 /** Connects the bridge of each machine with that of the database: with netem of this kernel, or of a switch; without either, as it is. */
 async function delayWires(links: readonly Link[]): Promise<{ readTraffic: () => Promise<Traffic[]>; close(): void } | null> {
   const linux = findUserModeLinux()
-  if (!hasNetem() && linux !== null) return await startSwitchedWires(linux, links)
+  const hasNetem = netemProblem() === null
+  if (!hasNetem && linux !== null) return await startSwitchedWires(linux, links)
   for (const [number, link] of links.entries()) {
     const ends = [`near${number}`, `far${number}`] as const
     await run('ip', ['link', 'add', ends[0], 'type', 'veth', 'peer', 'name', ends[1]])
     await run('ip', ['link', 'set', ends[0], 'master', 'database', 'up'])
     await run('ip', ['link', 'set', ends[1], 'master', `wire${number}`, 'up'])
-    if (hasNetem()) for (const end of ends) await run('tc', ['qdisc', 'add', 'dev', end, 'root', 'netem', ...netemOf(link)])
+    if (hasNetem) for (const end of ends) await run('tc', ['qdisc', 'add', 'dev', end, 'root', 'netem', ...netemOf(link)])
   }
-  if (!hasNetem()) return null
+  if (!hasNetem) return null
   const countWays = async () => readWays((await run('tc', ['-s', '-j', 'qdisc', 'show'])).stdout)
   return { readTraffic: async () => addUp(await countWays(), links.length, (number) => [`near${number}`, `far${number}`]), close() {} }
 }

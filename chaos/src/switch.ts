@@ -44,20 +44,25 @@ export async function startSwitch(linux: UserModeLinux, hub: string, taps: reado
   const kernel = spawn(linux.program, [...userModeArguments(init, MEMORY_MIB), ...devices], { stdio: ['pipe', 'pipe', 'ignore'], detached: true })
   const lines = createInterface({ input: kernel.stdout })
   const next = (isIt: (line: string) => boolean) => nextLine(kernel, lines, isIt)
+  kernel.stdin.on('error', () => {}) // That it has ended is what whoever waits for its answer is told.
+  const close = () => {
+    // Each process of the guest is one of this machine.
+    if (kernel.exitCode === null && kernel.signalCode === null && kernel.pid !== undefined) process.kill(-kernel.pid, 'SIGKILL')
+  }
   try {
     await next((line) => line.trim() === READY)
+  } catch (error) {
+    close()
+    throw error
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
   return {
     async countWays() {
       kernel.stdin.write('\n')
-      return readWays(await next((line) => line.startsWith('[')))
+      return readWays(await next((line) => line.startsWith('[{')))
     },
-    close() {
-      // Each process of the guest is one of this machine.
-      if (kernel.exitCode === null && kernel.pid !== undefined) process.kill(-kernel.pid, 'SIGKILL')
-    },
+    close,
   }
 }
 

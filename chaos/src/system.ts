@@ -27,7 +27,6 @@ const PROGRAMS = fileURLToPath(new URL('../programs/', import.meta.url))
 export const LEASE_SECONDS = 4
 export const GRACE_SECONDS = 5
 const SLOTS = 6
-/** A webhook is created without an Idempotency-Key, so only an answer that says that nothing was stored is followed by another try. */
 const CREATE_TRIES_MAX = 20
 /** How the receiver of webhooks answers, of 128 deliveries. */
 const MISBEHAVIOUR = { hangs: 4, 'answers 500': 6, 'redirects to another webhook': 2, 'answers 429': 1, 'breaks off in its status': 6 } as const
@@ -278,9 +277,9 @@ async function createWebhooks(apiUrl: string, { name, key }: Tenant, receiver: W
         body: JSON.stringify({ url: receiver.url(webhook), ...fields }),
       })
     let answer = await create()
-    // While ten processes start, a connection can take longer than a process waits for it.
+    // While ten processes start, a connection can take longer than a process waits for it. No connection is cut yet, so nothing was stored.
     for (let tries = 1; answer.status === 503 && tries < CREATE_TRIES_MAX; tries += 1) {
-      await sleep(Number(answer.headers.get('retry-after')) * 1_000)
+      await sleep(Number(answer.headers.get('retry-after') ?? 1) * 1_000)
       answer = await create()
     }
     if (answer.status !== 201) throw new Error(`POST /webhooks answered ${answer.status}: ${await answer.text()}`)

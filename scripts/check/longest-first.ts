@@ -23,7 +23,7 @@ export const LONG = [
   'packages/usecases/src/retention/apply-retention.test.ts',
 ]
 
-/** The files of each project in the usual order, after those that take longest. */
+/** The files of each project in the usual order, after those that take longest: also where times of earlier runs are known, because these differ little from one machine to another. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const usual = await super.sort(files)

@@ -96,7 +96,7 @@ export function createNotifier(database: Database, onError: (error: Error) => vo
     }, QUIET_MS)
     sentAtMs = performance.now()
     for (const text of textsOf(self, payloads)) {
-      // It stores nothing, so its commit need not wait for the disk. A lost notification delays work by up to half a second and loses none.
+      // It stores nothing, so its commit need not wait for the disk. A lost notification delays work by up to a second and loses none.
       database.sql`select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNELS[channel]}, ${text})`.catch(onError)
     }
   }

@@ -56,14 +56,14 @@ export interface UnderWay {
   asks: boolean
   /** An event is not in the log yet. */
   announces: boolean
-  /** Stored bytes are to be added up. */
+  /** Stored bytes may be to be added up: also while a subtask runs, without a look. */
   counts: boolean
   /** How many live workers come before this process, in the order of their ids. */
   workersBefore: number
 }
 
 /**
- * One statement, each part of which but the last reads at most one row.
+ * One statement, each part of which but the last ends with the first row that it finds.
  *
  * @param workerId the worker that this process is; all others come before a process that is none
  */
@@ -72,8 +72,9 @@ export async function findUnderWay({ sql }: Pick<Tx, 'sql'>, workerId: string | 
     select exists (select from subtasks where status = 'running') as runs,
       exists (select from subtasks where status = 'pending' and not slot) as waits,
       exists (select from questions where status = 'open') as asks,
-      exists (select from outbox) as announces,
-      exists (select from muster_system.byte_changes) as counts,
+      -- By the index, which knows of the rows that are gone: these are the first of the table.
+      (select id from outbox order by id limit 1) is not null as announces,
+      exists (select from subtasks where status = 'running') or exists (select from muster_system.byte_changes) as counts,
       (
         select count(*)::int from muster_system.workers w
         where w.seen_at > (select muster_now()) - ${WORKER_SILENT_MS} * interval '1 millisecond' and (${workerId}::text is null or w.id < ${workerId})

@@ -88,7 +88,7 @@ export function readingMany<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<
 }
 
 /**
- * The only way in which a use-case writes: one transaction in the actor's project. Where the entry point says where the write comes from, its entry in
+ * The only way in which a use-case writes, but for the delivery of updates alone (`deliverAlone`): one transaction in the actor's project. Where the entry point says where the write comes from, its entry in
  * the audit log is part of the commit. With an `Idempotency-Key` the answer
  * is stored in the same commit as the effect, so that a crash leaves both or neither, and a repetition gets the stored answer.
  *

@@ -61,11 +61,11 @@ export function startRelay(deps: Deps, report: FailureReport): Relay {
   const move = async () => {
     if (!isWoken && !(await underWay(deps)).announces) return false
     isWoken = false
-    const mayBeMore = await relayOutbox(deps)
+    const mayBeMore = await report.watch(relayOutbox(deps))
     if (mayBeMore) isWoken = true
     return mayBeMore
   }
-  const loop = startLoop(() => report.watch(move()), { ...pace, onError: report.failed('relay events') })
+  const loop = startLoop(move, { ...pace, onError: report.failed('relay events') })
   return {
     wake() {
       isWoken = true

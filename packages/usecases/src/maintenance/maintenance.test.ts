@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { claimOne, type Harness, spawn, startHarness } from '@muster/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { deleteExpired } from '../index.ts'
-import { MAINTENANCE, type MaintenanceTask, refreshStatistics, startMaintenance } from './maintenance.ts'
+import { MAINTENANCE, reaperPace, refreshStatistics, startMaintenance } from './maintenance.ts'
 
 let harness: Harness
 
@@ -67,27 +67,20 @@ describe('keeping house', () => {
     expect(failures).toEqual([])
   })
 
-  it('looks for lost runs seldom where live workers come before this process, and often once they are gone', async () => {
-    await spawn(harness.ctx)
-    await claimOne(harness.ctx, { workerId: 'outside' })
-    const [reaper] = MAINTENANCE
-    let looks = 0
-    const counted = { ...(reaper as MaintenanceTask), run: async () => looks++ }
-    const looksOf = async (workerId: string) => {
+  it('looks for lost runs the less often, the more live workers come before this process', async () => {
+    const paceOf = async (workerId?: string) => {
       // The process shares what it has found a moment ago.
       await sleep(300)
-      looks = 0
-      const loop = startMaintenance({ ...harness.deps, workerId }, counted, (error) => expect.fail(String(error)))
-      await sleep(3_000)
-      await loop.stop()
-      return looks
+      return await reaperPace({ ...harness.deps, ...(workerId !== undefined && { workerId }) })
     }
-    await harness.admin`insert into muster_system.workers (id, runners, slots, seen_at) select n::text, '{}', 1, muster_now() + interval '1 minute' from generate_series(1, 3) as n`
-    const [first, last] = [await looksOf('1'), await looksOf('3')]
-    expect(first).toBeGreaterThan(1.5 * last)
-    expect(last).toBeGreaterThanOrEqual(2)
-    await harness.admin`update muster_system.workers set seen_at = muster_now() - interval '2 seconds'`
-    expect(await looksOf('3')).toBeGreaterThan(1.5 * last)
-    await harness.admin`delete from muster_system.workers`
+    expect(await paceOf()).toBe(250)
+    await harness.admin`insert into muster_system.workers (id, runners, slots, seen_at) select n::text, '{}', 1, muster_now() + interval '1 minute' from generate_series(1, 9) as n`
+    try {
+      expect([await paceOf('1'), await paceOf('2'), await paceOf('3'), await paceOf('9'), await paceOf()]).toEqual([250, 500, 1_000, 1_000, 1_000])
+      await harness.admin`update muster_system.workers set seen_at = muster_now() - interval '2 seconds' where id <> '9'`
+      expect([await paceOf('9'), await paceOf()]).toEqual([250, 500])
+    } finally {
+      await harness.admin`delete from muster_system.workers`
+    }
   })
 })

@@ -16,8 +16,8 @@ import { makePartitions } from './partitions.ts'
 
 const BATCH = 5_000
 
-/** How often runs of lost workers are looked for while something runs. */
-const REAP_MS = 250
+/** How often runs of lost workers are looked for while something runs: by the first process, and by the last ones. */
+const REAP_MS = { first: 250, last: 1_000 }
 
 /** Removes what is outlived: answers to repeated requests after a day, workers that are long gone, old entries of the audit log. */
 export async function deleteExpired(deps: Deps): Promise<void> {
@@ -32,19 +32,17 @@ export async function deleteExpired(deps: Deps): Promise<void> {
   }
 }
 
-/** Lets the planner know of tables that have grown: every few seconds while something happens, since a new database fills quickly. */
+/** Lets the planner know of tables that have grown: every few seconds, since a new database fills quickly. */
 export async function refreshStatistics(deps: Deps): Promise<void> {
   await maintenance.analyzeGrownTables(deps.dispatchDb)
 }
 
-/** The longest that a task waits whose pace depends on what there is. */
-const PACE_MAX_MS = 30_000
-
 export interface MaintenanceTask {
   /** For messages: "failed to …". */
   what: string
-  /** Until the next run. A function is asked after each run, and answers with no more than `PACE_MAX_MS`. */
-  everyMs: number | ((deps: Deps) => Promise<number>)
+  everyMs: number
+  /** Asked after each run where the next one may have to come sooner than after `everyMs`. */
+  pace?(deps: Deps): Promise<number>
   run(deps: Deps): Promise<unknown>
   /** While this holds, there is nothing to do: it is asked at its own, slower pace. */
   idle?: { when(deps: Deps): Promise<boolean>; everyMs: number }
@@ -53,36 +51,30 @@ export interface MaintenanceTask {
 }
 
 /** Runs one at its pace. */
-export function startMaintenance(deps: Deps, { everyMs, run, idle, afterEvents }: MaintenanceTask, onError: (error: unknown) => void): Loop {
+export function startMaintenance(deps: Deps, { everyMs, pace, run, idle, afterEvents }: MaintenanceTask, onError: (error: unknown) => void): Loop {
   const work = async () => {
     if (await idle?.when(deps)) return undefined
     await run(deps)
-    return typeof everyMs === 'number' ? everyMs : await everyMs(deps)
+    return (await pace?.(deps)) ?? everyMs
   }
-  const loop = startLoop(work, { everyMs: idle?.everyMs ?? (typeof everyMs === 'number' ? everyMs : PACE_MAX_MS), onError, ...afterEvents })
+  const loop = startLoop(work, { everyMs: idle?.everyMs ?? everyMs, onError, ...afterEvents })
   if (afterEvents !== undefined) void deps.notifier.listen('logged', () => loop.wake())
   return loop
 }
 
 /** What does not run is not lost. A subtask that starts later has a worker that was alive then, and whose silence takes longer to be noticed. */
-const NOTHING_RUNS = { when: async (deps: Deps) => !(await underWay(deps)).runs, everyMs: 1_000 }
+const NOTHING_RUNS = { when: async (deps: Deps) => !(await underWay(deps)).runs, everyMs: REAP_MS.last }
 const NOTHING_WAITS = { when: async (deps: Deps) => !(await underWay(deps)).waits, everyMs: 2_000 }
 const NOTHING_IS_ASKED = { when: async (deps: Deps) => !(await underWay(deps)).asks, everyMs: 2_000 }
 
 const NOTHING_TO_COUNT = { when: async (deps: Deps) => !(await underWay(deps)).counts, everyMs: 3_000 }
 
 /**
- * One process looks for lost runs as often as it takes to give them to others soon. Those that come after it look seldom, and more often once those
+ * One process looks for lost runs as often as it takes to give them to others soon. Those that come after it look less often, and more often once those
  * before them are gone: what many look for at once is found no sooner.
  */
-async function reaperPace(deps: Deps): Promise<number> {
-  return Math.min(REAP_MS * 2 ** (await underWay(deps)).workersBefore, NOTHING_RUNS.everyMs)
-}
-
-/** Tables grow where something happens, and seldom otherwise: then by an import. */
-async function statisticsPace(deps: Deps): Promise<number> {
-  const { runs, waits, announces } = await underWay(deps)
-  return runs || waits || announces ? 5_000 : PACE_MAX_MS
+export async function reaperPace(deps: Deps): Promise<number> {
+  return Math.min(REAP_MS.first * 2 ** (await underWay(deps)).workersBefore, REAP_MS.last)
 }
 
 /** Only the reaper needs to know since when writes succeed, so they need not be checked again before something runs. A failure here is one of writes too. */
@@ -96,7 +88,7 @@ const WRITES_ARE_KNOWN = {
  * disturb each other.
  */
 export const MAINTENANCE: readonly MaintenanceTask[] = [
-  { what: 'reap subtasks of lost workers', everyMs: reaperPace, run: reapRuns, idle: NOTHING_RUNS },
+  { what: 'reap subtasks of lost workers', everyMs: REAP_MS.last, pace: reaperPace, run: reapRuns, idle: NOTHING_RUNS },
   { what: 'write to the database', everyMs: 1_000, run: checkWrites, idle: WRITES_ARE_KNOWN },
   { what: 'pass idle permits on', everyMs: 2_000, run: passIdlePermits, idle: NOTHING_WAITS },
   { what: 'index ended subtasks', everyMs: 10_000, run: rememberEpisodes, afterEvents: { restMs: 1_000 } },
@@ -104,7 +96,7 @@ export const MAINTENANCE: readonly MaintenanceTask[] = [
   { what: 'expire questions', everyMs: 2_000, run: expireQuestions, idle: NOTHING_IS_ASKED },
   { what: 'take judgements from lost workers', everyMs: 5_000, run: takeLostJudgements },
   { what: 'add up stored bytes', everyMs: 3_000, run: addUpBytes, idle: NOTHING_TO_COUNT },
-  { what: 'refresh statistics', everyMs: statisticsPace, run: refreshStatistics },
+  { what: 'refresh statistics', everyMs: 5_000, run: refreshStatistics },
   { what: 'end checks that no worker takes', everyMs: 30_000, run: endAbandonedChecks },
   { what: 'make partitions', everyMs: 30_000, run: makePartitions },
   { what: 'give up deliveries that cannot be sent', everyMs: 60_000, run: endUnsendableDeliveries },

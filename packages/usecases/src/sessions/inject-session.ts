@@ -96,7 +96,7 @@ export async function injectSession(ctx: Ctx, sessionId: string, request: Inject
 
 /**
  * Delivers updates of tasks in one statement where nothing else waits and nothing else is to be stored with them, which is the usual case. Null where that is
- * not so; nothing has changed then.
+ * not so; nothing has changed then. It must be left out wherever `inProject` stores something with a write, or `inject` looks for more than updates.
  */
 async function deliverAlone(ctx: Ctx, sessionId: string, { ack, isAwaited }: InjectionRequest, seen: Seen): Promise<Injection | null> {
   const { actor, origin } = ctx

@@ -40,7 +40,7 @@ export interface UndeliveredTask {
 /** Tasks and updates that one request delivers; the next one gets the rest. */
 const TASKS_MAX = 50
 const UPDATES_PER_TASK_MAX = 500
-/** Of a delivery in one statement. It fits into one row of the outbox, and no task has more updates than a request delivers. */
+/** Of a delivery in one statement. Each task's fit into one row of the outbox, and no task has more updates than a request delivers. */
 export const DELIVERY_LIMITS: injections.DeliveryLimits = { tasks: TASKS_MAX, updates: UPDATES_PER_TASK_MAX }
 
 /**

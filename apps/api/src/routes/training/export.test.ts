@@ -169,7 +169,8 @@ describe('GET /training/export', () => {
     expect(await lines(query)).toMatchObject({ status: 400, code: 'validation_failed', errors: [{ pointer, reason }] })
   })
 
-  it('reads no further than its caller has taken, and stops when that one goes', async () => {
+  // It moves more than a hundred megabytes.
+  it('reads no further than its caller has taken, and stops when that one goes', { timeout: 60_000 }, async () => {
     const { api } = own
     const path = `/subtasks/${await own.complete(`${POOR}${'x'.repeat(1_000_000)}`)}`
     await flag(path, 'needs_work', ['large'])
