@@ -65,7 +65,7 @@ function Details({ subtask }: { subtask: Subtask }) {
               <Transcript id={subtask.id} isLive={subtask.status === 'running'} step={step} />
             </Tabs.Panel>
             <Tabs.Panel value="timeline">
-              <Timeline subtask={subtask} />
+              <Timeline subtask={subtask} isEnded={isEnded} />
             </Tabs.Panel>
             <Tabs.Panel value="brief">
               <div className="stack">

@@ -1,5 +1,5 @@
 import type { Subtask } from '@muster/client'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { keys } from '../../live/refresh.ts'
 import { readStored } from '../../live/stored-events.ts'
 import { muster } from '../../muster.ts'
@@ -8,16 +8,17 @@ import { Attempts } from './attempts.tsx'
 import { transcriptQuery } from './queries.ts'
 import { toolCallsOf } from './steps.ts'
 
-const eventsQuery = (id: string) =>
+const eventsQuery = (id: string, isEnded: boolean) =>
   queryOptions({
-    queryKey: keys.one('subtask', id, 'events'),
-    queryFn: ({ signal }) => readStored((stop) => muster.subtasks.handle(id).events({ after: 0, signal: stop }), signal),
+    queryKey: keys.one('subtask', id, 'events', isEnded),
+    queryFn: ({ signal }) => readStored((stop) => muster.subtasks.handle(id).events({ after: 0, signal: stop }), signal, isEnded),
+    placeholderData: keepPreviousData,
   })
 
 /** What happened to a subtask: its attempts with their tool calls on one axis of time, then every event. */
-export function Timeline({ subtask }: { subtask: Subtask }) {
+export function Timeline({ subtask, isEnded }: { subtask: Subtask; isEnded: boolean }) {
   const client = useQueryClient()
-  const events = useQuery(eventsQuery(subtask.id))
+  const events = useQuery(eventsQuery(subtask.id, isEnded))
   const transcript = useQuery(transcriptQuery(client, subtask.id))
   return (
     <div className="stack">
