@@ -44,7 +44,8 @@ export async function startSwitch(linux: UserModeLinux, hub: string, taps: reado
   const kernel = spawn(linux.program, [...userModeArguments(init, MEMORY_MIB), ...devices], { stdio: ['pipe', 'pipe', 'ignore'], detached: true })
   const lines = createInterface({ input: kernel.stdout })
   const next = (isIt: (line: string) => boolean) => nextLine(kernel, lines, isIt)
-  kernel.stdin.on('error', () => {}) // That it has ended is what whoever waits for its answer is told.
+  // Its end is told to the one that waits for an answer.
+  kernel.stdin.on('error', () => {})
   const close = () => {
     // Each process of the guest is one of this machine.
     if (kernel.exitCode === null && kernel.signalCode === null && kernel.pid !== undefined) process.kill(-kernel.pid, 'SIGKILL')
