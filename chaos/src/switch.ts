@@ -44,7 +44,7 @@ export async function startSwitch(linux: UserModeLinux, hub: string, taps: reado
   const kernel = spawn(linux.program, [...userModeArguments(init, MEMORY_MIB), ...devices], { stdio: ['pipe', 'pipe', 'ignore'], detached: true })
   const lines = createInterface({ input: kernel.stdout })
   const next = (isIt: (line: string) => boolean) => nextLine(kernel, lines, isIt)
-  // Its end is told to the one that waits for an answer.
+  // nextLine reports the end of the kernel.
   kernel.stdin.on('error', () => {})
   const close = () => {
     // Each process of the guest is one of this machine.
