@@ -67,7 +67,10 @@ const LINE_BREAK = /(\r\n|[\n\r\v\f\u0085\u2028\u2029])/
 const HEADINGS = ['task context', 'background context', 'expected deliverables', 'success criteria', 'constraints', 'relevant files', 'related documentation']
   .map((words) => spread(words.replaceAll(' ', '')))
   .join('|')
-const LAYOUT = new RegExp(`^${GAP}(?:[[［](?=${GAP}(?:${HEADERS}))|<(?=${GAP}/?${GAP}${spread('content-')})|={3}|\\p{Extended_Pictographic}\\P{L}*(?:${HEADINGS}))`, 'iu')
+const LAYOUT = new RegExp(
+  `^${GAP}(?:[[［](?=${GAP}(?:${HEADERS}))|<(?=${GAP}/?${GAP}${spread('content-')})|={3}|\\p{Extended_Pictographic}\\P{L}*(?:${HEADINGS}))`,
+  'iu',
+)
 
 /** Text in which a line that looks like a header, a heading or a rule of ours is quoted by `> `. All other lines are unchanged. */
 export function quoteLayout(text: string): string {
