@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ExplainedError } from './system/errors.ts'
 import { reportFailure } from './system/report.ts'
+import { shellWord } from './system/shell.ts'
 import { findUserModeLinux, type UserModeLinux, userModeArguments } from './system/user-mode-linux.ts'
 
 const HELP = `Usage: npm run kernel -- [--memory GIB] <command> [<argument> …]
@@ -20,15 +22,6 @@ It has one processor, and is several times slower than here. Needs Debian's pack
 const OVERLAY = 'fs/overlayfs/overlay.ko'
 const MEMORY_GIB = 6
 
-class ExplainedError extends Error {
-  override name = 'ExplainedError'
-}
-
-/** Quotes a text for a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}
-
 /**
  * What the kernel runs first, as root: the root folder of this machine below a layer in memory that takes all changes, and what programs expect to be
  * mounted. A program in a folder made by chroot may not make namespaces for users, so the layer becomes the root of everything.
@@ -38,7 +31,7 @@ function initScript(folder: string, { modules, modulesFolder }: UserModeLinux, m
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 set -e
 mount -t proc proc /proc
-insmod ${quoted(join(modules, OVERLAY))}
+insmod ${shellWord(join(modules, OVERLAY))}
 mount -t tmpfs -o size=${memoryGib}g tmpfs /mnt
 mkdir /mnt/upper /mnt/work /mnt/root
 mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work overlay /mnt/root
@@ -52,21 +45,21 @@ mount -t devpts devpts dev/pts
 mount -t tmpfs tmpfs dev/shm
 mount -t tmpfs tmpfs run
 mkdir run/result
-mount -t hostfs none run/result -o ${quoted(folder)}
+mount -t hostfs none run/result -o ${shellWord(folder)}
 mkdir -p lib/modules run/before
-mount --bind ${quoted(modulesFolder.slice(1))} lib/modules
+mount --bind ${shellWord(modulesFolder.slice(1))} lib/modules
 ip link set lo up
 pivot_root . run/before
-exec chroot . /bin/sh ${quoted(join(folder, 'command.sh'))}
+exec chroot . /bin/sh ${shellWord(join(folder, 'command.sh'))}
 `
 }
 
 function commandScript(command: readonly string[]): string {
-  const kept = ['PATH', 'HOME', 'LANG', 'CI'].flatMap((name) => (process.env[name] === undefined ? [] : [`export ${name}=${quoted(process.env[name])}`]))
+  const kept = ['PATH', 'HOME', 'LANG', 'CI'].flatMap((name) => (process.env[name] === undefined ? [] : [`export ${name}=${shellWord(process.env[name])}`]))
   return `umount -l /run/before
 ${kept.join('\n')}
-cd ${quoted(process.cwd())}
-${command.map(quoted).join(' ')}
+cd ${shellWord(process.cwd())}
+${command.map(shellWord).join(' ')}
 echo $? >/run/result/code
 sync
 echo o >/proc/sysrq-trigger

@@ -4,6 +4,7 @@ import { loadEnvFile, prepareEnvironment } from './system/environment.ts'
 import { BrokenOffError } from './system/errors.ts'
 import { formatLogLine } from './system/log-lines.ts'
 import { reportFailure } from './system/report.ts'
+import { shellWord } from './system/shell.ts'
 import { endOnSignals } from './system/signals.ts'
 import { startSystem } from './system/system.ts'
 
@@ -22,11 +23,6 @@ const isColoured = process.stdout.isTTY === true && process.env.NO_COLOR === und
 
 function say(line: string): void {
   console.log(formatLogLine('muster', JSON.stringify({ level: 30, time: Date.now(), msg: line }), isColoured))
-}
-
-/** Quotes a word of a shell command. */
-function shellWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function welcome(address: string, isOpen: boolean, dataDir: string, runner: string | undefined): string {

@@ -150,14 +150,11 @@ async function breakOther(system: System, fault: Fault, record: FaultRecord, sto
       machine.partitions.push(partition)
       record.life = machine.life ?? null
       const { seat, hop } = machine.options
-      if (seat === null) hop.stall()
-      else await seat.cutOff()
+      await (seat === null ? hop.stall() : seat.cutOff())
       await sleep(fault.lastsMs, undefined, { signal: stop }).catch(() => {})
       partition.toMs = Date.now()
       // Another partition, or a stall, of the same machine may not be over.
-      const isOver = machine.partitions.every(({ toMs }) => toMs !== Number.POSITIVE_INFINITY)
-      if (isOver && seat === null) hop.flow()
-      else if (isOver) await seat?.reconnect()
+      if (machine.partitions.every(({ toMs }) => toMs !== Number.POSITIVE_INFINITY)) await (seat === null ? hop.flow() : seat.reconnect())
       return `${machine.name} for ${(fault.lastsMs / 1000).toFixed(1)} s, ${hop.connections} connections`
     }
     case 'clock-on':

@@ -9,8 +9,7 @@ import { readWays, startSwitch, type WayCounts } from './switch.ts'
 /** Set in the process that is in the namespace of the run. */
 const INSIDE = 'MUSTER_CHAOS_NETWORK'
 /** Addresses for measurements of networks (RFC 2544). They exist only within the namespaces of a run. */
-const DATABASE_NET = '198.18.0'
-const CLIENT_NET = '198.19.0'
+const NETS = { database: '198.18.0', clients: '198.19.0' }
 /** The host of PostgreSQL, of the clients and of the receiver of webhooks. */
 const HUB = 1
 const FIRST_MACHINE = 10
@@ -93,10 +92,7 @@ export async function runInside(environment: NodeJS.ProcessEnv): Promise<number>
 export async function startNetwork(links: readonly Link[]): Promise<Network> {
   const holders: ChildProcess[] = []
   await run('ip', ['link', 'set', 'lo', 'up'])
-  for (const [bridge, net] of [
-    ['database', DATABASE_NET],
-    ['clients', CLIENT_NET],
-  ] as const) {
+  for (const [bridge, net] of Object.entries(NETS)) {
     await addBridge(bridge)
     await run('ip', ['addr', 'add', `${net}.${HUB}/24`, 'dev', bridge])
   }
@@ -110,10 +106,10 @@ export async function startNetwork(links: readonly Link[]): Promise<Network> {
       holders.push(holder)
       seats.push(await connectMachine(number, holder.pid as number))
     }
-    const wires = await delayWires(links)
+    const wires = await connectWires(links)
     return {
-      databaseHost: `${DATABASE_NET}.${HUB}`,
-      clientHost: `${CLIENT_NET}.${HUB}`,
+      databaseHost: `${NETS.database}.${HUB}`,
+      clientHost: `${NETS.clients}.${HUB}`,
       seats,
       readTraffic: wires?.readTraffic ?? null,
       close() {
@@ -134,25 +130,25 @@ async function connectMachine(number: number, pid: number): Promise<Seat> {
   const wire = `wire${number}`
   await within('ip', 'link', 'set', 'lo', 'up')
   await addBridge(wire)
-  for (const [name, bridge, net] of [
-    ['database', wire, DATABASE_NET],
-    ['clients', 'clients', CLIENT_NET],
-  ] as const) {
+  for (const [name, net] of Object.entries(NETS)) {
     await run('ip', ['link', 'add', `${name}${number}`, 'type', 'veth', 'peer', 'name', name, 'netns', String(pid)])
-    await run('ip', ['link', 'set', `${name}${number}`, 'master', bridge, 'up'])
+    await run('ip', ['link', 'set', `${name}${number}`, 'master', name === 'database' ? wire : name, 'up'])
     await within('ip', 'addr', 'add', `${net}.${FIRST_MACHINE + number}/24`, 'dev', name)
     await within('ip', 'link', 'set', name, 'up')
   }
   // Pulled out of the switch: both ends stay up, and hear nothing.
   const plug = (...where: string[]) => run('ip', ['link', 'set', `database${number}`, ...where]).then(() => {})
-  return { address: `${CLIENT_NET}.${FIRST_MACHINE + number}`, enter, cutOff: () => plug('nomaster'), reconnect: () => plug('master', wire) }
+  return { address: `${NETS.clients}.${FIRST_MACHINE + number}`, enter, cutOff: () => plug('nomaster'), reconnect: () => plug('master', wire) }
 }
 
+/** What makes delay and loss between the machines and the database. */
+type Wires = Pick<Network, 'close'> & { readTraffic(): Promise<Traffic[]> }
+
 /** Connects the bridge of each machine with that of the database: with netem of this kernel, or of a switch; without either, as it is. */
-async function delayWires(links: readonly Link[]): Promise<{ readTraffic: () => Promise<Traffic[]>; close(): void } | null> {
+async function connectWires(links: readonly Link[]): Promise<Wires | null> {
   const linux = findUserModeLinux()
   const hasNetem = netemProblem() === null
-  if (!hasNetem && linux !== null) return await startSwitchedWires(linux, links)
+  if (!hasNetem && linux !== null) return await connectBySwitch(linux, links)
   for (const [number, link] of links.entries()) {
     const ends = [`near${number}`, `far${number}`] as const
     await run('ip', ['link', 'add', ends[0], 'type', 'veth', 'peer', 'name', ends[1]])
@@ -165,7 +161,7 @@ async function delayWires(links: readonly Link[]): Promise<{ readTraffic: () => 
   return { readTraffic: async () => addUp(await countWays(), links.length, (number) => [`near${number}`, `far${number}`]), close() {} }
 }
 
-async function startSwitchedWires(linux: UserModeLinux, links: readonly Link[]): Promise<{ readTraffic: () => Promise<Traffic[]>; close(): void }> {
+async function connectBySwitch(linux: UserModeLinux, links: readonly Link[]): Promise<Wires> {
   const addTap = async (tap: string, bridge: string) => {
     await run('ip', ['tuntap', 'add', 'dev', tap, 'mode', 'tap'])
     await run('ip', ['link', 'set', tap, 'master', bridge, 'up'])

@@ -6,7 +6,7 @@ const QUIET_MS = 400
 /**
  * The events that a stream has stored: what comes without a pause, because a stream that goes on does not say how much that is.
  *
- * @param isEnding the stream ends by itself, and is read to its end, however slow the server is
+ * @param isEnding whether the stream ends by itself; then this waits for its end
  */
 export async function readStored(follow: (stop: AbortSignal) => AsyncIterable<Event>, signal: AbortSignal, isEnding = false): Promise<Event[]> {
   const events: Event[] = []
