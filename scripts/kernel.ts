@@ -56,11 +56,12 @@ exec chroot . /bin/sh ${shellWord(join(folder, 'command.sh'))}
 
 function commandScript(command: readonly string[]): string {
   const kept = ['PATH', 'HOME', 'LANG', 'CI'].flatMap((name) => (process.env[name] === undefined ? [] : [`export ${name}=${shellWord(process.env[name])}`]))
+  // The output is what a pipe gets: on the console, programs move the cursor, and each line ends with a carriage return as well.
   return `umount -l /run/before
+stty -onlcr
 ${kept.join('\n')}
 cd ${shellWord(process.cwd())}
-${command.map(shellWord).join(' ')}
-echo $? >/run/result/code
+{ ${command.map(shellWord).join(' ')} 2>&1; echo $? >/run/result/code; } | cat
 sync
 echo o >/proc/sysrq-trigger
 sleep 60

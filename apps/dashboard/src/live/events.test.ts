@@ -108,6 +108,39 @@ describe('the live connection', () => {
     await expect.poll(() => paths, { timeout: 5_000 }).toEqual(expect.arrayContaining(['/subtasks', '/ui/session']))
   })
 
+  it('reads again what was on its way when an event came, after it has arrived: it may have been read before the change', async () => {
+    let release = (_page: string) => {}
+    const reads: string[] = []
+    const queryFn = () =>
+      new Promise<string>((resolve) => {
+        reads.push('read')
+        release = resolve
+      })
+    let send = () => {}
+    answers = [
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n')
+        send = () => response.write(`id: 7\ndata: ${JSON.stringify({ id: 7, type: 'subtask.completed', subject: { kind: 'subtask', id: 'x' }, data: {} })}\n\n`)
+      },
+    ]
+    const [{ createQueryClient }, { keepFresh }] = await Promise.all([import('../session/query-client.ts'), import('./refresh.ts')])
+    const client = createQueryClient()
+    const heard = listen()
+    ends.push(keepFresh(client), () => client.clear())
+    await expect.poll(() => heard).toEqual(['gap'])
+    const observer = new QueryObserver(client, { queryKey: ['subtask', 'list'], queryFn })
+    ends.push(observer.subscribe(() => {}))
+    send()
+    await expect.poll(() => heard).toEqual(['gap', 7])
+    // The list is asked for once more when what it read before the event has arrived, not before.
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(reads).toHaveLength(1)
+    release('running')
+    await expect.poll(() => reads).toHaveLength(2)
+    release('completed')
+    await expect.poll(() => observer.getCurrentResult().data).toBe('completed')
+  })
+
   it('begins anew after the machine has slept: the connection may be dead without a word', async () => {
     answers = [stream()]
     const heard = listen()

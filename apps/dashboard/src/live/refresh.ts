@@ -28,7 +28,7 @@ export function keepFresh(client: QueryClient): () => void {
   document.addEventListener('visibilitychange', flush)
   const stopWaiting = whenServerReturns(() => void client.invalidateQueries())
   const stop = followLive((live) => {
-    if (!('event' in live)) return readAgain(client)
+    if (!('event' in live)) return void readAgain(client)
     for (const key of keysOf(live.event)) (key[1] === 'one' ? ones : lists).mark(key)
   })
   return () => {
@@ -40,15 +40,20 @@ export function keepFresh(client: QueryClient): () => void {
   }
 }
 
-/** Reads everything again. What is on its way is shown first: to begin it again would make a screen that opens wait twice. */
-function readAgain(client: QueryClient): void {
-  const underWay = new Set(client.getQueryCache().findAll({ fetchStatus: 'fetching' }))
-  void client.invalidateQueries({ predicate: (query) => !underWay.has(query) })
-  for (const query of underWay) {
-    // Its error is shown by the screen that asked.
-    const invalidate = () => void client.invalidateQueries({ queryKey: query.queryKey, exact: true })
-    query.promise?.then(invalidate, invalidate)
-  }
+/**
+ * Reads queries again that begin with a key, and are visible. What is on its way may have been read before the change: it is shown when it arrives,
+ * and read again then. To begin it again would make a screen that opens wait twice, and a list that takes longer than events come would never arrive.
+ */
+async function readAgain(client: QueryClient, queryKey: QueryKey = []): Promise<void> {
+  const underWay = client.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })
+  await Promise.all([
+    client.invalidateQueries({ queryKey, predicate: (query) => !underWay.includes(query) }),
+    ...underWay.map(async (query) => {
+      // Its error is shown by the screen that asked.
+      await query.promise?.catch(() => undefined)
+      await client.invalidateQueries({ queryKey: query.queryKey, exact: true })
+    }),
+  ])
 }
 
 /** Queries that have to be read again, and when: not more often than every so many milliseconds. */
@@ -80,11 +85,10 @@ class Stale {
     if (document.hidden) return
     this.#readAtMs = performance.now()
     for (const [name, queryKey] of this.#keys) {
-      // To begin again would end what is on its way: a list that takes longer than events come would never arrive.
       if (this.#reading.has(name)) continue
       this.#keys.delete(name)
       this.#reading.add(name)
-      void this.#client.invalidateQueries({ queryKey }).finally(() => {
+      void readAgain(this.#client, queryKey).finally(() => {
         this.#reading.delete(name)
         if (this.#keys.has(name)) this.#soon()
       })
