@@ -18,19 +18,9 @@ const SHARED_MODULES = { isolate: false, experimental: { viteModuleRunner: DRIVE
 const MOCKED = ['apps/api/src/mcp/conformance.test.ts', 'packages/usecases/src/runs/run-loops.test.ts', 'packages/usecases/src/tasks/check-files.test.ts']
 
 /** What holds processes to times that another file would spoil, and what fills the machine by itself. */
-const ALONE = [
-  'claude-code-hooks',
-  'claude-code-outages',
-  'crash',
-  'dashboard',
-  'deliveries',
-  'followers',
-  'outages',
-  'project-shares',
-  'races',
-  'shutdown',
-  'waiting',
-].map((name) => `tests/${name}.test.ts`)
+const ALONE = ['claude-code-outages', 'crash', 'deliveries', 'followers', 'outages', 'project-shares', 'races', 'shutdown', 'waiting'].map(
+  (name) => `tests/${name}.test.ts`,
+)
 
 /** What is published, installed into empty projects. `.ci/run` leaves these projects out where its list of their files has not changed. */
 const PACKED = ['client-packages', 'agent-sdks'].map((name) => `tests/${name}.test.ts`)

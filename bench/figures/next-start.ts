@@ -88,14 +88,14 @@ export const nextStart: Figure = {
       const ours = await measureOurs(bench)
       const bossRetryMs = await bench.peer(PG_BOSS, () => measurePgBossRetry(bench))
       const graphileFreedMs = await bench.peer(GRAPHILE, () => measureGraphileFreed(bench))
-      for (const [label, share, goal] of [
-        ['p50', 0.5, null],
-        ['p99', 0.99, atMost(20, 'ms')],
+      for (const [label, share, retryGoal, freedGoal] of [
+        ['p50', 0.5, null, null],
+        ['p99', 0.99, atMost(20, 'ms'), atMost(15, 'ms')],
       ] as const) {
-        const retry = { label: `failed attempt → retry, ${label}`, unit: 'ms', better: 'lower', goal } as const
+        const retry = { label: `failed attempt → retry, ${label}`, unit: 'ms', better: 'lower', goal: retryGoal } as const
         rows.add(retry, null, percentile(ours.retryMs, share))
         if (bossRetryMs !== null) rows.add(retry, PG_BOSS, percentile(bossRetryMs, share))
-        const freed = { label: `permit freed → next start, ${label}`, unit: 'ms', better: 'lower', goal } as const
+        const freed = { label: `permit freed → next start, ${label}`, unit: 'ms', better: 'lower', goal: freedGoal } as const
         rows.add(freed, null, percentile(ours.freedMs, share))
         if (graphileFreedMs !== null) rows.add(freed, GRAPHILE, percentile(graphileFreedMs, share))
       }

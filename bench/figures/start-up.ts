@@ -99,8 +99,8 @@ export const startUp: Figure = {
     for (let run = 1; run <= bench.runs; run += 1) {
       const { tookMs, apiMb, workerMb } = await measureOnce(bench, dataDir)
       rows.add({ label: 'npm start to ready', unit: 'ms', better: 'lower', goal: atMost(3_000, 'ms') }, null, tookMs)
-      rows.add({ label: 'resident memory of the API, idle', unit: 'MB', better: 'lower', goal: atMost(150, 'MB') }, null, apiMb)
-      rows.add({ label: 'resident memory of the worker, idle', unit: 'MB', better: 'lower', goal: atMost(150, 'MB') }, null, workerMb)
+      rows.add({ label: 'resident memory of the API, idle', unit: 'MB', better: 'lower', goal: atMost(130, 'MB') }, null, apiMb)
+      rows.add({ label: 'resident memory of the worker, idle', unit: 'MB', better: 'lower', goal: atMost(95, 'MB') }, null, workerMb)
       bench.log(`run ${run}: ${tookMs.toFixed(0)} ms, API ${apiMb.toFixed(0)} MB, worker ${workerMb.toFixed(0)} MB`)
     }
     return rows.list()

@@ -289,14 +289,16 @@ describe('later injections', () => {
   it('leave the same behind, delivered by one statement or in a transaction', async () => {
     const told = async (isAwaited?: () => boolean) => {
       const session = newSession()
-      const task = await assigned(session)
+      const [few, many, none] = [await assigned(session), await assigned(session), await assigned(session)]
       await inject(session)
-      await reviseTask(harness.ctx, task.id, { acceptance_criteria: ['Every file was counted twice'] }, 'any')
-      await noteTask(harness.ctx, task.id, 'one')
-      await harness.admin`update tasks set status = 'revision_requested' where id = ${task.id}`
+      await reviseTask(harness.ctx, few.id, { acceptance_criteria: ['Every file was counted twice'] }, 'any')
+      await noteTask(harness.ctx, few.id, 'one')
+      await harness.admin`update tasks set status = 'revision_requested' where id = ${few.id}`
+      for (let nth = 1; nth <= 60; nth += 1) await noteTask(harness.ctx, many.id, `note ${nth}`)
       await drainOutbox(harness.deps)
       const { items, claimId } = await injectSession(harness.ctx, session, { ack: 'auto', messages: [], ...(isAwaited && { isAwaited }) })
-      const ids = new Map([task.id, session, ...items.map((item) => item.updateId as string)].map((id, place) => [id, `id ${place}`]))
+      const taskIds = [few.id, many.id, none.id]
+      const ids = new Map([...taskIds, session, ...items.map((item) => item.updateId as string)].map((id, place) => [id, `id ${place}`]))
       const anonymous = (value: unknown) => {
         const text = [...ids].reduce((known, [id, name]) => known.replaceAll(id, name), JSON.stringify(value))
         return JSON.parse(text.replaceAll(/[\da-f]{8}-[\da-f-]{27}|content-[\da-f]+|\d{4}-\d\d-\d\d[T ][\d:.+Z]+/g, '…'))
@@ -304,18 +306,19 @@ describe('later injections', () => {
       return anonymous({
         claimId,
         items,
-        task: await harness.admin`select status, revision, update_seq from tasks where id = ${task.id}`,
-        cursor: await harness.admin`
-          select delivered_seq, delivered_revision, briefed_seq, has_news, introduced_at is not null as is_introduced from assignments where task_id = ${task.id}`,
-        receipts:
-          await harness.admin`select seq, status, delivered_to, delivered_at is not null as is_delivered from updates where task_id = ${task.id} order by seq`,
+        tasks: await harness.admin`select status, revision, update_seq from tasks where id = any(${taskIds}) order by id`,
+        cursors: await harness.admin`
+          select delivered_seq, delivered_revision, briefed_seq, has_news, introduced_at is not null as is_introduced
+          from assignments where task_id = any(${taskIds}) order by task_id`,
+        receipts: await harness.admin`
+          select task_id, seq, status, delivered_to, delivered_at is not null as is_delivered from updates where task_id = any(${taskIds}) order by task_id, seq`,
         events:
           await harness.admin`select project_id, type, subject_kind, subject_id, data, actor_kind, actor_id from muster_system.waiting_events order by id, place`,
       })
     }
     const alone = await told()
-    expect(alone.items).toHaveLength(2)
-    expect(alone.events).toHaveLength(2)
+    expect(alone.items).toHaveLength(62)
+    expect(alone.events).toHaveLength(62)
     expect(alone).toEqual(await told(() => true))
   })
 
