@@ -9,7 +9,7 @@ import { atMost, type Bench, type Figure, Rows } from '../instrument/figure.ts'
 import { keep } from '../instrument/live.ts'
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-const READY = 'Muster is up.'
+const READY = 'Muster is up: http'
 const START_TIMEOUT_MS = 60_000
 const END_TIMEOUT_MS = 20_000
 
