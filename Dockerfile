@@ -35,7 +35,7 @@ WORKDIR /app
 # Holds the workspaces of subtasks. A named volume keeps this owner, so that the processes can write there without being root.
 RUN mkdir /data && chown node:node /data
 COPY --from=install /app .
-COPY --from=compiled /tmp/compiled node_modules/.cache/node
+COPY --from=compiled --chown=root:root /tmp/compiled node_modules/.cache/node
 COPY --from=dashboard /app/apps/dashboard/dist apps/dashboard/dist
 USER node
 VOLUME /data
