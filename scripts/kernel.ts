@@ -11,7 +11,7 @@ const HELP = `Usage: npm run kernel -- [--memory GIB] <command> [<argument> …]
 
 Runs a command on a Linux kernel of its own (User-mode Linux), for what the kernel of this machine does not have: limits of memory by
 cgroup v2, or what its modules add, such as netem. The command sees the files of this machine; what it changes is gone afterwards.
-It has one processor, and is several times slower than here. Needs Debian's packages user-mode-linux, kmod and iproute2, and works without root.
+Its errors come with its output. It has one processor, and is several times slower than here. Needs Debian's packages user-mode-linux, kmod and iproute2, and works without root.
 
   npm run kernel -- npm test -- --project packages packages/runners/src/sandbox/limits.test.ts
   npm run kernel -- uname -a
@@ -56,12 +56,17 @@ exec chroot . /bin/sh ${shellWord(join(folder, 'command.sh'))}
 
 function commandScript(command: readonly string[]): string {
   const kept = ['PATH', 'HOME', 'LANG', 'CI'].flatMap((name) => (process.env[name] === undefined ? [] : [`export ${name}=${shellWord(process.env[name])}`]))
-  // The output is what a pipe gets: on the console, programs move the cursor, and each line ends with a carriage return as well.
+  // The output is what a pipe gets: on the console, programs move the cursor, and each line ends with a carriage return as well. A process that the
+  // command leaves behind holds the pipe open, so its end is waited for a second at most.
   return `umount -l /run/before
 stty -onlcr
 ${kept.join('\n')}
 cd ${shellWord(process.cwd())}
-{ ${command.map(shellWord).join(' ')} 2>&1; echo $? >/run/result/code; } | cat
+mkfifo /run/output
+cat /run/output &
+${command.map(shellWord).join(' ')} >/run/output 2>&1
+echo $? >/run/result/code
+for tenth in 1 2 3 4 5 6 7 8 9 10; do kill -0 $! 2>/dev/null && sleep 0.1; done
 sync
 echo o >/proc/sysrq-trigger
 sleep 60

@@ -41,7 +41,7 @@ export function keepFresh(client: QueryClient): () => void {
 }
 
 /**
- * Reads queries again that begin with a key, and are visible. What is on its way may have been read before the change: it is shown when it arrives,
+ * Reads again the visible queries whose key begins with `queryKey`. What is on its way may have been read before the change: it is shown when it arrives,
  * and read again then. To begin it again would make a screen that opens wait twice, and a list that takes longer than events come would never arrive.
  */
 async function readAgain(client: QueryClient, queryKey: QueryKey = []): Promise<void> {
