@@ -13,12 +13,13 @@ RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
 # The bill of materials of what is installed, the base image's packages among them: docker run --rm muster cat muster.cdx.json
 RUN --mount=type=cache,target=/root/.local/share/pnpm/store node scripts/image.ts sbom --system > muster.cdx.json
 
-# What API and worker load, without types and compiled: a process starts in half the time, and with 25 MB less. Node reads it only for the same user and the same options.
+# What API and worker load, without types and compiled. Each loads all of it before it finds that it has no settings, and ends. Node reads it only for the same
+# user and the same options.
 FROM install AS compiled
 USER node
-RUN NODE_COMPILE_CACHE=/tmp/compiled node --max-semi-space-size=8 --input-type=module --eval \
-  "for (const path of ['api/src/app.ts', 'api/src/background.ts', 'worker/src/deps.ts', 'worker/src/worker.ts']) await import('/app/apps/' + path)" && \
-  chmod -R a+rX /tmp/compiled
+RUN for app in api worker; do \
+    NODE_COMPILE_CACHE=/tmp/compiled node --max-semi-space-size=8 apps/$app/src/main.ts && exit 1; \
+  done; chmod -R a+rX /tmp/compiled
 
 # The dashboard is the one thing that is built; what builds it stays out of the image.
 FROM $NODE_IMAGE AS dashboard

@@ -108,19 +108,13 @@ describe('the live connection', () => {
     await expect.poll(() => paths, { timeout: 5_000 }).toEqual(expect.arrayContaining(['/subtasks', '/ui/session']))
   })
 
-  it('reads again what was on its way when an event came, after it has arrived: it may have been read before the change', async () => {
-    let release = (_page: string) => {}
-    const reads: string[] = []
-    const queryFn = () =>
-      new Promise<string>((resolve) => {
-        reads.push('read')
-        release = resolve
-      })
-    let send = () => {}
+  it('reads again what was on its way when an event came, after it has arrived or failed: it may have been read before the change', async () => {
+    let send = (_id: number) => {}
     answers = [
       (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n')
-        send = () => response.write(`id: 7\ndata: ${JSON.stringify({ id: 7, type: 'subtask.completed', subject: { kind: 'subtask', id: 'x' }, data: {} })}\n\n`)
+        send = (id) =>
+          response.write(`id: ${id}\ndata: ${JSON.stringify({ id, type: 'subtask.completed', subject: { kind: 'subtask', id: 'x' }, data: {} })}\n\n`)
       },
     ]
     const [{ createQueryClient }, { keepFresh }] = await Promise.all([import('../session/query-client.ts'), import('./refresh.ts')])
@@ -128,16 +122,31 @@ describe('the live connection', () => {
     const heard = listen()
     ends.push(keepFresh(client), () => client.clear())
     await expect.poll(() => heard).toEqual(['gap'])
-    const observer = new QueryObserver(client, { queryKey: ['subtask', 'list'], queryFn })
-    ends.push(observer.subscribe(() => {}))
-    send()
-    await expect.poll(() => heard).toEqual(['gap', 7])
-    // The list is asked for once more when what it read before the event has arrived, not before.
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    expect(reads).toHaveLength(1)
-    release('running')
-    await expect.poll(() => reads).toHaveLength(2)
-    release('completed')
+    const slow: PromiseWithResolvers<string>[] = []
+    let quick = 0
+    const read = () => {
+      const page = Promise.withResolvers<string>()
+      slow.push(page)
+      return page.promise
+    }
+    const observer = new QueryObserver(client, { queryKey: ['subtask', 'list', 'slow'], queryFn: read })
+    ends.push(
+      observer.subscribe(() => {}),
+      new QueryObserver(client, { queryKey: ['subtask', 'list', 'quick'], queryFn: () => ++quick }).subscribe(() => {}),
+    )
+    await expect.poll(() => quick).toBe(1)
+    // What the first event concerns is read again at once where nothing is on its way.
+    send(7)
+    await expect.poll(() => quick).toBe(2)
+    expect(slow).toHaveLength(1)
+    slow[0]?.resolve('pending')
+    await expect.poll(() => slow).toHaveLength(2)
+    expect(observer.getCurrentResult().data).toBe('pending')
+    send(8)
+    await expect.poll(() => heard).toEqual(['gap', 7, 8])
+    slow[1]?.reject(new Error('The connection was lost.'))
+    await expect.poll(() => slow).toHaveLength(3)
+    slow[2]?.resolve('completed')
     await expect.poll(() => observer.getCurrentResult().data).toBe('completed')
   })
 

@@ -49,8 +49,8 @@ async function readAgain(client: QueryClient, queryKey: QueryKey = []): Promise<
   await Promise.all([
     client.invalidateQueries({ queryKey, predicate: (query) => !underWay.includes(query) }),
     ...underWay.map(async (query) => {
-      // Its error is shown by the screen that asked.
-      await query.promise?.catch(() => undefined)
+      // Also where it fails: its error is shown by the screen that asked.
+      await Promise.allSettled([query.promise])
       await client.invalidateQueries({ queryKey: query.queryKey, exact: true })
     }),
   ])
