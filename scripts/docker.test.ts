@@ -122,7 +122,10 @@ describe('Dockerfile', () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { devDependencies: { node: string } }
     const major = /\d+/.exec(devDependencies.node)?.[0]
 
-    expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(Array(3).fill('$NODE_IMAGE'))
+    const stages = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?/gm)].map(([, base, name]) => ({ base, name }))
+    // A stage is on the image of Node, or on one before it.
+    const bases = stages.map(({ base }) => base).filter((base, index) => !stages.slice(0, index).some(({ name }) => name === base))
+    expect(bases).toEqual(Array(3).fill('$NODE_IMAGE'))
     expect(/^ARG NODE_IMAGE=node:(\d+)-slim$/m.exec(dockerfile)?.[1]).toBe(major)
     expect(service('migrate').build?.args.NODE_IMAGE).toContain(/^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)?.[1])
   })

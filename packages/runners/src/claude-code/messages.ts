@@ -84,6 +84,8 @@ const message = z.discriminatedUnion('type', [
     structured_output: z.unknown().optional(),
     errors: z.array(text).optional(),
     stop_reason: text.nullish(),
+    /** Why the turn ended. */
+    terminal_reason: text.nullish(),
     api_error_status: z.number().nullish(),
     /** All of the session so far, by the prices that the program knows. */
     total_cost_usd: z.number().nonnegative().max(1_000_000).optional().catch(undefined),

@@ -73,6 +73,8 @@ export class Session {
   readonly #requests = new Map<string, AbortController>()
   #timer: NodeJS.Timeout | undefined
   #onBrokenOff: (() => void) | null = null
+  /** Interrupts for updates that have not been seen to break off a turn. */
+  #interrupts = 0
   #result: ResultMessage | null = null
   #exceeded: string | null = null
   #refusedStatus: number | null = null
@@ -160,17 +162,22 @@ export class Session {
     return this.#said.text
   }
 
-  async #pass({ updateId, text, delivery }: RunUpdate): Promise<void> {
+  async #pass(update: RunUpdate): Promise<void> {
     const messageId = randomUUID()
-    this.#ledger.sent(messageId, updateId)
     // What it was about to say is broken off first; the message then begins a turn of its own.
-    if (delivery === 'interrupt') void this.#interruptUntilDelivered(messageId)
-    await this.#write(userMessage(messageId, `${text}\n\n${TAKE_IN}`))
+    if (update.delivery === 'interrupt') void this.#interruptUntilDelivered(messageId)
+    await this.#send(messageId, [update])
+  }
+
+  #send(messageId: string, updates: readonly RunUpdate[]): Promise<void> {
+    this.#ledger.sent(messageId, updates)
+    return this.#write(userMessage(messageId, [...updates.map(({ text }) => text), TAKE_IN].join('\n\n')))
   }
 
   /** Breaks off what the program does until the message has begun a turn. */
   async #interruptUntilDelivered(messageId: string): Promise<void> {
     for (let count = 1; count <= INTERRUPTS_MAX; count += 1) {
+      this.#interrupts += 1
       void this.#write(interruptRequest(randomUUID()))
       const isOver = await sleep(REPEAT_INTERRUPT_MS, false, { signal: this.#over.signal, ref: false }).catch(() => true)
       if (isOver || !this.#ledger.isUndelivered(messageId)) return
@@ -275,12 +282,29 @@ export class Session {
     this.#usage.settle(result)
     this.#result = result
     if (!result.is_error) this.#ledger.consumed(result.user_message_uuids ?? [])
+    const messageIds = this.#brokenOffIds(result)
+    this.#ledger.brokenOff(messageIds)
     // An update that no turn has begun with is answered by a further turn, which brings the result that counts.
     if (!this.#isOver && (this.#ledger.hasUndelivered || (result.queued_turn_count ?? 0) > 0)) return
+    const lost = this.#isOver ? [] : this.#ledger.takeLost(messageIds)
+    if (lost.length > 0) {
+      void this.#send(randomUUID(), lost)
+      return
+    }
     this.#onBrokenOff?.()
     this.#finish()
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#parts.program.end('lingering'), LINGER_MS)
+  }
+
+  /**
+   * The messages of a turn that an interrupt for an update has broken off. That is whatever turn it meets: also the one of its own update, where it was
+   * repeated as that began. None for other turns: of a program that breaks off more than it was asked to, the result counts.
+   */
+  #brokenOffIds({ terminal_reason: reason, user_message_uuids: messageIds = [] }: ResultMessage): readonly string[] {
+    if ((reason !== 'aborted_streaming' && reason !== 'aborted_tools') || this.#interrupts === 0) return []
+    this.#interrupts -= 1
+    return messageIds
   }
 
   /** @param exceeded which budget is used up, in a sentence */
