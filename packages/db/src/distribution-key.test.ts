@@ -36,6 +36,7 @@ const ACROSS_PROJECTS: readonly [statement: RegExp, reason: string][] = [
   [/^\s*select id, attempt, status = 'running' as is_running/, 'a worker looks at all its runs at once, of several projects'],
   [/update check_runs/, 'a worker holds and returns checks of several projects'],
   [/muster_search_(tasks|tsgs)\b/, 'a function reads the project from its session, as row-level security does'],
+  [/muster_(spawn|end)_alone\b/, 'a function that is given the project, and uses the queue of pg-boss'],
   [/muster_system\.data_folders\b/, 'a restore is of the whole database, and holds the runs of all projects'],
   [/^\s*select muster_now\(\)/, 'it reads no table'],
 ]

@@ -8,9 +8,9 @@ export interface NewAuditEntry extends Pick<AuditEntry, 'actor' | 'origin'> {
   onlyWithSubtaskId?: string | null
 }
 
-/** Records writes in the transaction that makes them. Needs no answer, so it may travel with the COMMIT. */
-export async function insertAuditEntries({ sql }: Tx, projectId: string, entries: readonly NewAuditEntry[]): Promise<void> {
-  const rows = entries.map(({ actor, origin, onlyWithSubtaskId }) => ({
+/** Columns by their names, for JSON that a statement takes apart. */
+export function toAuditRecord({ actor, origin, onlyWithSubtaskId }: NewAuditEntry): Record<string, unknown> {
+  return {
     subtask_id: onlyWithSubtaskId ?? null,
     actor_kind: actor.kind,
     actor_id: actor.id,
@@ -21,7 +21,12 @@ export async function insertAuditEntries({ sql }: Tx, projectId: string, entries
     request_id: origin.requestId,
     ids: origin.ids,
     fields: origin.fields,
-  }))
+  }
+}
+
+/** Records writes in the transaction that makes them. Needs no answer, so it may travel with the COMMIT. */
+export async function insertAuditEntries({ sql }: Tx, projectId: string, entries: readonly NewAuditEntry[]): Promise<void> {
+  const rows = entries.map(toAuditRecord)
   const subtaskIds = entries.flatMap(({ onlyWithSubtaskId }) => onlyWithSubtaskId ?? [])
   await sql`
     with moment as materialized (select muster_now() as now)

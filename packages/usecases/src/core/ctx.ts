@@ -88,7 +88,7 @@ export function readingMany<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<
 }
 
 /**
- * The only way in which a use-case writes, but for the delivery of updates alone (`deliverAlone`): one transaction in the actor's project. Where the entry point says where the write comes from, its entry in
+ * The only way in which a use-case writes, but for one call of a function each: the delivery of updates alone (`deliverAlone`) and a spawn alone (`insertAlone`). One transaction in the actor's project. Where the entry point says where the write comes from, its entry in
  * the audit log is part of the commit. With an `Idempotency-Key` the answer
  * is stored in the same commit as the effect, so that a crash leaves both or neither, and a repetition gets the stored answer.
  *
@@ -154,15 +154,20 @@ export function recordWrites(
   results: readonly unknown[],
   subtaskIds: readonly string[] = [],
 ): void {
-  const entries = callers.flatMap(({ actor, origin }, place): NewAuditEntry[] => {
-    const result = results[place]
-    if (origin === undefined || result === undefined) return []
-    const { kind, id, name = null } = actor
-    return [
-      { onlyWithSubtaskId: subtaskIds[place] ?? null, actor: { kind, id, name }, origin: { ...origin, ids: withResult(origin.ids, idsOfResult(result)) } },
-    ]
-  })
+  const entries = callers.flatMap((caller, place) => auditEntryOf(caller, results[place], subtaskIds[place]) ?? [])
   if (entries.length > 0) tx.withCommit(auditLog.insertAuditEntries(tx, projectId, entries))
+}
+
+/**
+ * The entry of a write in the audit log; null where it leaves none.
+ *
+ * @param result undefined where the caller was refused
+ * @param subtaskId see `recordWrites`
+ */
+export function auditEntryOf({ actor, origin }: Pick<Ctx, 'actor' | 'origin'>, result: unknown, subtaskId?: string): NewAuditEntry | null {
+  if (origin === undefined || result === undefined) return null
+  const { kind, id, name = null } = actor
+  return { onlyWithSubtaskId: subtaskId ?? null, actor: { kind, id, name }, origin: { ...origin, ids: withResult(origin.ids, idsOfResult(result)) } }
 }
 
 /** The ids of a request and of its result. Where both have an `id`, the request says what was acted on, and the result what came of it. */

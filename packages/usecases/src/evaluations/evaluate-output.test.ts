@@ -159,14 +159,21 @@ describe('a completed subtask', () => {
     expect(await evaluationsOf(run.id)).toHaveLength(1)
   })
 
-  it('is evaluated in a commit that fails as a whole, and then as if nothing had been', async () => {
-    const run = await running()
-    const failing = { ...harness.ctx, runJobs: { ...harness.ctx.runJobs, remove: () => Promise.reject(new Error('the queue is gone')) } }
-    const end = { subtaskId: run.id, attempt: run.attempt, end: completed() }
-    await expect(settleRuns(failing, run.projectId, [end])).rejects.toThrow('the queue is gone')
-    expect(await evaluationsOf(run.id)).toEqual([])
-    await settleRuns(harness.ctx, run.projectId, [end])
-    expect(await evaluationsOf(run.id)).toHaveLength(1)
+  it.each([1, 2])('is evaluated in a commit that fails as a whole, and then as if nothing had been, with %d at once', async (count) => {
+    const runs = [await running(), await running()].slice(0, count)
+    const ends = runs.map((run) => ({ subtaskId: run.id, attempt: run.attempt, end: completed() }))
+    const evaluated = async () => (await Promise.all(runs.map(({ id }) => evaluationsOf(id)))).flat()
+    await harness.admin.unsafe(`
+      create function fail_to_publish() returns trigger language plpgsql as $$ begin raise 'the outbox is gone'; end $$;
+      create trigger fail_to_publish before insert on outbox for each row execute function fail_to_publish()`)
+    try {
+      await expect(settleRuns(harness.ctx, runs[0]?.projectId as string, ends)).rejects.toThrow('the outbox is gone')
+    } finally {
+      await harness.admin`drop function fail_to_publish() cascade`
+    }
+    expect(await evaluated()).toEqual([])
+    await settleRuns(harness.ctx, runs[0]?.projectId as string, ends)
+    expect(await evaluated()).toHaveLength(count)
   })
 })
 

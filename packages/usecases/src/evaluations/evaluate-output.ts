@@ -103,6 +103,8 @@ interface ProjectRules {
 export interface RulesOfEnds extends ProjectRules {
   /** Subtasks with an open question. */
   asking: ReadonlySet<string>
+  /** Whether a subtask of the project waits for a permit. */
+  hasWaiting: boolean
   delivered: ReadonlyMap<string, settle.DeliveredTask>
   said: ReadonlyMap<string, checkIns.StoredCheckIn[]>
 }
@@ -127,7 +129,7 @@ function toProjectRules(settings: EvaluationSettings): ProjectRules {
  */
 export async function readRulesOfEnds(tx: Tx, projectId: string, subtaskIds: readonly string[], taskIds: readonly string[]): Promise<RulesOfEnds> {
   const hasTasks = taskIds.length > 0
-  const [{ evaluation, asking }, delivered, said] = await Promise.all([
+  const [{ evaluation, asking, hasWaiting }, delivered, said] = await Promise.all([
     settle.readEndingContext(tx, projectId, subtaskIds),
     hasTasks ? settle.listDeliveredTasks(tx, subtaskIds, taskIds) : [],
     hasTasks ? checkIns.listCheckIns(tx, projectId, { taskIds, sessionIds: subtaskIds.map(subtaskSessionId) }) : [],
@@ -135,6 +137,7 @@ export async function readRulesOfEnds(tx: Tx, projectId: string, subtaskIds: rea
   return {
     ...toProjectRules(evaluation),
     asking,
+    hasWaiting,
     delivered: new Map(delivered.map((brief) => [brief.subtaskId, brief])),
     said: Map.groupBy(said, ({ sessionId }) => sessionId),
   }

@@ -39,6 +39,8 @@ interface EndPlans {
   terminal: readonly TerminalPlan[]
   returned: readonly ReturnPlan[]
   waiting: readonly WaitPlan[]
+  /** Whether a subtask of the project waits for a permit that the ends may free. */
+  hasWaiting: boolean
 }
 
 const NOTHING_GRANTED: lanes.Granted = { count: 0, isLeftToProject: false }
@@ -114,7 +116,7 @@ export async function settleInTransaction(
     ...(await expireUpdates(tx, projectId, terminal)),
     ...plans.flatMap((plan) => plan.events),
   ]
-  await writeEnds(deps, tx, projectId, { rows, terminal, returned, waiting }, events, conclude)
+  await writeEnds(deps, tx, projectId, { rows, terminal, returned, waiting, hasWaiting: rules.hasWaiting }, events, conclude)
   tx.afterCommit(() => {
     for (const { row, evaluation } of terminal) {
       if (evaluation !== null) byId.get(row.id)?.onEvaluated?.({ score: evaluation.row.score, label: evaluation.row.recommendation })
@@ -158,6 +160,11 @@ async function writeEnds(
   events: readonly NewEvent[],
   conclude: (last: Promise<unknown>) => unknown,
 ): Promise<void> {
+  const alone = aloneOf(plans)
+  if (alone !== null) {
+    await writeAlone(deps, tx, projectId, alone, events, conclude)
+    return
+  }
   const evaluated = plans.terminal.flatMap(({ evaluation }) => evaluation ?? [])
   let granted = NOTHING_GRANTED
   // Requests to a judge are several statements, each of which needs the answer of the one before, so COMMIT cannot be sent with them.
@@ -175,6 +182,42 @@ async function writeEnds(
   tx.afterCommit(() => {
     if (granted.isLeftToProject) grantProjectPermitsSoon(deps, projectId)
     if (granted.count + plans.returned.length > 0) deps.notifier.notify('run')
+  })
+}
+
+/** The end that one statement can store: of one run, with no judge to ask, no revision round to insert, and no subtask that waits for its permit. */
+function aloneOf({ rows, terminal, hasWaiting }: EndPlans): TerminalPlan | null {
+  const [plan] = terminal
+  if (plan === undefined || rows.length > 1 || hasWaiting || plan.effect.kind === 'revise' || plan.evaluation?.judge != null) return null
+  return plan
+}
+
+async function writeAlone(
+  deps: Deps,
+  tx: Tx,
+  projectId: string,
+  { row, write, evaluation }: TerminalPlan,
+  events: readonly NewEvent[],
+  conclude: (last: Promise<unknown>) => unknown,
+): Promise<void> {
+  let isLeft = false
+  const end: settle.LoneEnd = {
+    row: write,
+    evaluation: evaluation?.row ?? null,
+    events,
+    agentId: row.agentId,
+    queue: runQueue(row.runner, projectId),
+    jobId: row.jobId,
+    notice: wakeWithCommit(deps, tx, events),
+  }
+  await conclude(
+    settle.endAlone(tx, projectId, end).then((answer) => {
+      isLeft = answer
+    }),
+  )
+  // One that was accepted meanwhile waits for the permit.
+  tx.afterCommit(() => {
+    if (isLeft) grantProjectPermitsSoon(deps, projectId)
   })
 }
 

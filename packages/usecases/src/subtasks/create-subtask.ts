@@ -1,4 +1,4 @@
-import { lanes, type NewSubtaskRow, pipeline, spawn, type Tx, toNewSubtask, transaction } from '@muster/db'
+import { lanes, type NewSubtaskRow, pipeline, spawn, type Tx, toNewSubtask, transaction, writeOnce } from '@muster/db'
 import {
   DomainError,
   type Priority,
@@ -9,9 +9,9 @@ import {
   type Scope,
   type Subtask,
 } from '@muster/domain'
-import { type RunJobs, runCall } from '@muster/jobs'
+import { type RunJobs, runCall, runQueue } from '@muster/jobs'
 import { BatchExecutor, isolating, type Outcome } from '../core/batch-executor.ts'
-import { type Ctx, type Deps, inProject, recordWrites } from '../core/ctx.ts'
+import { auditEntryOf, type Ctx, type Deps, inProject, recordWrites } from '../core/ctx.ts'
 import { type Callback, insertCallback, insertDefinedCallbacks } from '../deliveries/insert-callback.ts'
 import { subtaskEvent } from '../events/event-data.ts'
 import { engageSubagent, resolveRunner } from '../subagents/engage-subagent.ts'
@@ -210,15 +210,49 @@ function callWorkers({ notifier }: Deps, startable: readonly NewSubtaskRow[]): v
   else for (const row of startable) notifier.notify('run', runCall(row))
 }
 
+/** The time of creation in answers before it is known. The audit log does not have it. */
 const NOT_YET = new Date(0)
+
+/**
+ * Inserts a prepared subtask that gets a permit, in one statement that commits by itself. Null where it takes more; nothing was inserted then.
+ *
+ * @returns the time of its creation
+ */
+async function insertAlone(deps: Deps, projectId: string, prepared: Prepared): Promise<Date | null> {
+  const { ctx, row } = prepared
+  const { SUBTASK_AGEING_SECONDS } = deps.settings
+  const notification = deps.notifier.withCommit('run', [runCall(row)])
+  const entry = auditEntryOf(ctx, toNewSubtask(row, NOT_YET))
+  const createdAt = await writeOnce(deps.db, projectId, (tx) =>
+    spawn.insertAlone(
+      tx,
+      withCreatedEvent(prepared),
+      lanes.laneDefaults(deps.settings),
+      SUBTASK_AGEING_SECONDS,
+      runQueue(row.runner, projectId),
+      entry,
+      notification,
+    ),
+  )
+  if (createdAt === null) return null
+  notification.committed()
+  deps.notifier.notify('outbox')
+  return createdAt
+}
+
+interface InsertedAtOnce {
+  accepted: Map<string, Date>
+  hasBudget: boolean
+  havePermits: boolean
+}
 
 /**
  * Inserts prepared subtasks in one round trip: COMMIT is sent with the statements. Of those that need an answer before the COMMIT, it inserts none:
  * where the project has a budget, where a subtask meets a limit, and where one would take the permit of a less urgent one.
  *
- * @returns those that it has inserted, with the time of their creation
+ * @returns those that it has inserted, with the time of their creation; and whether all of them have permits
  */
-async function insertAtOnce(deps: Deps, projectId: string, prepared: readonly Prepared[]): Promise<{ accepted: Map<string, Date>; hasBudget: boolean }> {
+async function insertAtOnce(deps: Deps, projectId: string, prepared: readonly Prepared[]): Promise<InsertedAtOnce> {
   const { sent, notification } = await transaction(deps.db, projectId, async (tx) => {
     const ids = prepared.map(({ row }) => row.id)
     const locked = lanes.lockProjectLanes(
@@ -250,7 +284,11 @@ async function insertAtOnce(deps: Deps, projectId: string, prepared: readonly Pr
   if (all.some(({ isLeftToProject }) => isLeftToProject)) grantProjectPermitsSoon(deps, projectId)
   if (all.some(({ hasPermit }) => hasPermit)) notification.committed()
   if (all.length > 0) deps.notifier.notify('outbox')
-  return { hasBudget, accepted: new Map([...rows].map(([id, { createdAt }]) => [id, createdAt])) }
+  return {
+    hasBudget,
+    accepted: new Map([...rows].map(([id, { createdAt }]) => [id, createdAt])),
+    havePermits: all.length === prepared.length && all.every(({ hasPermit }) => hasPermit),
+  }
 }
 
 function withCreatedEvent({ ctx, row }: Prepared) {
@@ -285,11 +323,18 @@ function batchExecutorsOf(ctx: Ctx): BatchExecutor<Prepared, Subtask> {
 function acceptingIn(projectId: string): (prepared: readonly Prepared[]) => Promise<Outcome<Subtask>[]> {
   // As the last batch found it.
   let hasBudget = false
+  let hasRoom = true
   return async (prepared) => {
-    const { ctx: deps } = prepared[0] as Prepared
+    const [first] = prepared as [Prepared]
+    const { ctx: deps } = first
     const mayBeAtOnce = !hasBudget && prepared.every(({ taskBudget }) => taskBudget === undefined)
-    const atOnce = mayBeAtOnce ? await insertAtOnce(deps, projectId, prepared) : { accepted: new Map<string, Date>(), hasBudget }
+    if (mayBeAtOnce && hasRoom && prepared.length === 1) {
+      const createdAt = await insertAlone(deps, projectId, first)
+      if (createdAt !== null) return [{ answer: toNewSubtask(first.row, createdAt) }]
+    }
+    const atOnce = mayBeAtOnce ? await insertAtOnce(deps, projectId, prepared) : { accepted: new Map<string, Date>(), hasBudget, havePermits: false }
     hasBudget = atOnce.hasBudget
+    hasRoom = atOnce.havePermits
     const left = prepared.filter(({ row }) => !atOnce.accepted.has(row.id))
     const others = new Map<string, Outcome<Subtask>>()
     const insertLeft = async (rows: readonly Prepared[]) => {

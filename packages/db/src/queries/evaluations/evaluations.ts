@@ -10,13 +10,9 @@ export type NewEvaluationRow = Omit<EvaluationRecord, 'createdAt' | 'reviewOf'> 
   reviewOf?: string | null
 }
 
-/**
- * Writes evaluations of one project, in one statement. Ignores a second evaluation of a result, and a second judgement or review of an evaluation. Returns the
- * ids of the new ones.
- */
-export async function insertEvaluations(tx: Tx, projectId: string, rows: readonly NewEvaluationRow[]): Promise<string[]> {
-  if (rows.length === 0) return []
-  const data = rows.map((row) => ({
+/** Columns by their names, for JSON that a statement takes apart. */
+export function toEvaluationRecord(row: NewEvaluationRow): Record<string, unknown> {
+  return {
     id: row.id,
     origin: row.origin,
     task_id: row.taskId,
@@ -35,7 +31,16 @@ export async function insertEvaluations(tx: Tx, projectId: string, rows: readonl
     judge_of: row.judgeOf,
     review_of: row.reviewOf ?? null,
     judge: row.judge,
-  }))
+  }
+}
+
+/**
+ * Writes evaluations of one project, in one statement. Ignores a second evaluation of a result, and a second judgement or review of an evaluation. Returns the
+ * ids of the new ones.
+ */
+export async function insertEvaluations(tx: Tx, projectId: string, rows: readonly NewEvaluationRow[]): Promise<string[]> {
+  if (rows.length === 0) return []
+  const data = rows.map(toEvaluationRecord)
   const inserted = await tx.sql<{ id: string }[]>`
     with moment as materialized (select muster_now() as now)
     insert into evaluations (project_id, id, origin, task_id, subtask_id, message_id, session_id, subagent_name, score, recommendation, criteria_revision,
