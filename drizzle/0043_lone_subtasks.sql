@@ -10,8 +10,9 @@ CREATE FUNCTION muster_spawn_alone(
 $$
 DECLARE
   subtask subtasks := jsonb_populate_record(NULL::subtasks, wanted);
-  now CONSTANT timestamptz := muster_now();
-  rank_at CONSTANT timestamptz := now + (wanted ->> 'rank_seconds')::integer * interval '1 second';
+  -- As precise as the columns, so that the answer has what is stored.
+  now timestamptz(3);
+  rank_at timestamptz;
   limits jsonb;
   pending_max integer;
   permits bigint;
@@ -59,6 +60,9 @@ BEGIN
     RETURN NULL;
   END IF;
 
+  -- Not the time before the locks: an old permit counts as idle.
+  now := muster_now();
+  rank_at := now + (wanted ->> 'rank_seconds')::integer * interval '1 second';
   INSERT INTO subtasks (
       project_id, id, agent_id, parent_session_id, task, task_id, task_revision, schedule_id, subagent_name, subagent_version, resume_of, background, priority,
       runner, model, timeout_seconds, max_attempts, budget_max_steps, budget_max_tokens, budget_max_cost_micros, notify, required_outputs, metadata,
@@ -96,17 +100,32 @@ REVOKE EXECUTE ON FUNCTION muster_spawn_alone(uuid, jsonb, text, integer, intege
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION muster_spawn_alone(uuid, jsonb, text, integer, integer, integer, integer, integer, integer, jsonb, text, text) TO muster_app;
 --> statement-breakpoint
--- Stores the end of one attempt that ends its subtask, whose row the transaction has locked: what the statements of a batch do, in one call. Grants no permit:
--- it answers whether a subtask of the project waits for one, which has to be granted one after the commit.
+-- Stores the end of one attempt that ends its subtask: what the statements of a batch do, in one call that commits by itself. False where the row is no longer of
+-- the version that the end was decided by, where the run has asked a question since, and where a subtask of the project waits for a permit, which a batch would
+-- grant in the same commit. Nothing has changed then.
 CREATE FUNCTION muster_end_alone(
-  project uuid, ended jsonb, evaluation jsonb, events jsonb, agent text, queue_name text, job uuid, channel text, call text) RETURNS boolean
+  project uuid, version text, ended jsonb, evaluation jsonb, events jsonb, agent text, queue_name text, job uuid, channel text, call text) RETURNS boolean
   LANGUAGE plpgsql VOLATILE SET search_path = public, pg_temp AS
 $$
 DECLARE
   written subtasks := jsonb_populate_record(NULL::subtasks, ended);
-  now CONSTANT timestamptz := muster_now();
+  now timestamptz(3);
   session text;
 BEGIN
+  PERFORM set_config('muster.project_id', project::text, true);
+  -- An array, so that every plan reads the row by its primary key: with the project beside the id, one that was made while the table was empty looks through the
+  -- agents of the project.
+  SELECT s.parent_session_id INTO session FROM subtasks s WHERE s.id = ANY(ARRAY[written.id]) AND s.xmin::text = version FOR UPDATE;
+  -- A question is asked under the lock of the row: behind it, it is there.
+  IF NOT FOUND OR EXISTS (SELECT FROM questions q WHERE q.project_id = project AND q.subtask_id = written.id AND q.status = 'open') THEN
+    RETURN false;
+  END IF;
+  -- A subtask that is being accepted finds the permit taken, and waits. Behind the lock of the lane it is there; later ones find the permit free.
+  PERFORM pg_advisory_xact_lock(hashtextextended(project || '/' || agent, 0));
+  IF EXISTS (SELECT FROM subtasks s WHERE s.project_id = project AND s.status = 'pending' AND NOT s.slot) THEN
+    RETURN false;
+  END IF;
+  now := muster_now();
   UPDATE subtasks s SET
       status = written.status, final_outcome = written.final_outcome, result = written.result, result_body_id = written.result_body_id,
       result_truncated = written.result_truncated, summary = written.summary, error = written.error, outputs = written.outputs, failures = written.failures,
@@ -114,8 +133,7 @@ BEGIN
       cost_micros = s.cost_micros + written.cost_micros, tool_calls = s.tool_calls + written.tool_calls,
       slot = false, slot_at = NULL, job_id = NULL, lease_expires_at = NULL, lease_renewed_at = NULL, lease_token_hash = NULL, credential_hash = NULL,
       feedback = NULL, continuation_body_id = NULL, completed_at = now
-    WHERE s.project_id = project AND s.id = written.id AND s.attempt = written.attempt
-    RETURNING s.parent_session_id INTO STRICT session;
+    WHERE s.id = ANY(ARRAY[written.id]);
   UPDATE attempts a SET
       ended_at = now, outcome = written.final_outcome, error = written.error, lost_ms = written.lost_ms, input_tokens = a.input_tokens + written.input_tokens,
       output_tokens = a.output_tokens + written.output_tokens, cost_micros = a.cost_micros + written.cost_micros, tool_calls = a.tool_calls + written.tool_calls,
@@ -142,12 +160,10 @@ BEGIN
   IF call IS NOT NULL THEN
     PERFORM pg_notify(channel, call);
   END IF;
-  -- A subtask that is being accepted finds the permit taken until this commits, and waits. Behind the lock of the lane it is there.
-  PERFORM pg_advisory_xact_lock(hashtextextended(project || '/' || agent, 0));
-  RETURN EXISTS (SELECT FROM subtasks s WHERE s.project_id = project AND s.status = 'pending' AND NOT s.slot);
+  RETURN true;
 END
 $$;
 --> statement-breakpoint
-REVOKE EXECUTE ON FUNCTION muster_end_alone(uuid, jsonb, jsonb, jsonb, text, text, uuid, text, text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION muster_end_alone(uuid, text, jsonb, jsonb, jsonb, text, text, uuid, text, text) FROM PUBLIC;
 --> statement-breakpoint
-GRANT EXECUTE ON FUNCTION muster_end_alone(uuid, jsonb, jsonb, jsonb, text, text, uuid, text, text) TO muster_app;
+GRANT EXECUTE ON FUNCTION muster_end_alone(uuid, text, jsonb, jsonb, jsonb, text, text, uuid, text, text) TO muster_app;

@@ -128,7 +128,8 @@ export class ActiveRun {
       span?.end('lease_lost')
       return
     }
-    const ref = { subtaskId: this.subtaskId, attempt: this.attempt, taskId: this.#claimed.taskId }
+    const { taskId, subagentName } = this.#claimed
+    const ref = { subtaskId: this.subtaskId, attempt: this.attempt, taskId, subagentName }
     const storing = this.#deps.tracing?.start('settle', { parent: this.#traceparent })
     const settlement = await settler.settle(this.#claimed.projectId, {
       ...{ ...ref, end, usage, undeliveredUpdateIds: this.#updates.undeliveredIds },

@@ -8,6 +8,7 @@ import {
   drain,
   drainOutbox,
   type Harness,
+  holdRow,
   invariants,
   readSubtaskRow,
   settleOne,
@@ -16,8 +17,8 @@ import {
   startHarness,
   waitUntilBlocked,
 } from '@muster/testing'
-import { type Explained, recordStatements } from '@muster/testing/statements'
-import { type Ctx, settleRuns, updateProject } from '@muster/usecases'
+import { type Explained, recordStatements, type Statement } from '@muster/testing/statements'
+import { askAboutSubtask, type Ctx, cancelSubtask, type NewSubtask, settleRuns, updateProject } from '@muster/usecases'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { auditLog, lanes, type NewAuditEntry, type NewSubtaskRow, pipeline, spawn as spawns, transaction, writeOnce } from './index.ts'
 
@@ -214,34 +215,11 @@ describe('a subtask that is accepted alone', () => {
     },
   )
 
-  it('touches no more pages where much is stored', async () => {
-    const recording = recordStatements(harness)
-    await spawn(recording.ctx, { agentId: 'first' })
-    const call = recording.all().find(({ text }) => text.includes('muster_spawn_alone'))
-    const agents = (count: number) => harness.admin`
-      insert into subtasks (project_id, id, agent_id, task, runner, priority, status, timeout_seconds, max_attempts, budget_max_steps, notify, required_outputs, metadata, rank_at, completed_at, final_outcome)
-      select ${DEFAULT_PROJECT_ID}, gen_random_uuid(), 'first', 'x', 'own', 'normal', 'completed', 60, 2, 50, true, '[]', '{}', now(), now(), 'completed' from generate_series(1, ${count})`
-    const session = await harness.deps.db.sql.reserve()
-    const pages = async () => {
-      let hit = Number.NaN
-      // The first calls of a session read the catalog as well.
-      for (let turn = 0; turn < 3; turn += 1) {
-        const row = { ...JSON.parse(call?.parameters[1] as string), id: harness.deps.newId(), job_id: randomUUID(), agent_id: `agent-${randomUUID()}` }
-        const parameters = [call?.parameters[0], JSON.stringify(row), ...(call?.parameters.slice(2) ?? [])]
-        const [answer] = await session.unsafe<Explained[]>(`explain (analyze, buffers, format json) ${call?.text}`, parameters as never[])
-        hit = answer?.['QUERY PLAN'][0]?.Plan['Shared Hit Blocks'] as number
-      }
-      return hit
-    }
-    try {
-      const few = await pages()
-      await agents(30_000)
-      await harness.admin`vacuum analyze subtasks`
-      expect(await pages()).toBeLessThan(few + 30)
-    } finally {
-      session.release()
-      await recording.close()
-    }
+  it('gets the last permit once, however many ask for it at the same time', async () => {
+    const rows = Array.from({ length: 12 }, () => wholeRow({ agentId: 'contested' }))
+    const accepted = await Promise.all(rows.map((row) => insertAlone(row, ROOM, null)))
+    expect(accepted.filter((createdAt) => createdAt !== null)).toHaveLength(ROOM.running)
+    expect(await harness.admin`select from subtasks where agent_id = 'contested' and slot`).toHaveLength(ROOM.running)
   })
 })
 
@@ -252,47 +230,108 @@ describe('an end that is stored alone', () => {
     expect(await invariants(harness.admin, { limitsHaveChanged: true })).toEqual([])
   })
 
-  const ENDS = [
-    { ...completed('Done. CRITERION[c1]: MET', { count: 3 }), summary: 'In short.' } as never,
-    { kind: 'errored', error: 'broken', retryable: false, partialResult: 'half' } as const,
-    { kind: 'cancelled', partialResult: null } as const,
+  interface Ending {
+    input?: Partial<NewSubtask>
+    end: ReturnType<typeof completed>
+    isCancelled?: boolean
+  }
+  const refused = { requiredOutputs: [{ name: 'count', description: null, schema: { type: 'integer' } }], maxAttempts: 1 }
+  const ENDINGS: Ending[] = [
+    { end: { ...completed('Done.', { count: 3 }), summary: 'In short.' } as never },
+    { input: { parentSessionId: 'parent' }, end: completed('Nothing was found.') },
+    { input: { parentSessionId: 'parent', notify: false }, end: { ...completed(`I have counted.${' And again.'.repeat(2_000)}`), truncated: true } as never },
+    { input: { ...refused, parentSessionId: 'parent' }, end: completed('Done.') },
+    { input: { maxAttempts: 1 }, end: completed('I will count the files.') },
+    { end: completed('Done.'), isCancelled: true },
+    { input: refused, end: completed('Done.'), isCancelled: true },
   ]
 
   /** What is stored of runs that have ended: each by itself, or all at once. */
   async function endedRuns(ctx: Ctx, isAlone: boolean) {
-    const made = await Promise.all(ENDS.map((_, place) => spawn(ctx, { agentId: `agent-${randomUUID()}`, parentSessionId: 'parent', task: `Task ${place}.` })))
+    const made = await Promise.all(ENDINGS.map(({ input }, place) => spawn(ctx, { agentId: `agent-${randomUUID()}`, task: `Task ${place}.`, ...input })))
     const runs = await claimAll(ctx)
-    const reports = made.map(({ id }, place) => {
-      const run = runs.find((each) => each.id === id)
-      return {
-        subtaskId: id,
-        attempt: run?.attempt as number,
-        taskId: null,
-        end: ENDS[place] as never,
-        usage: { inputTokens: 10, cachedInputTokens: 4, outputTokens: 5, costUsdMicros: 6, toolCalls: 7, model: 'some-model' },
-      }
-    })
-    for (const batch of isAlone ? reports.map((report) => [report]) : [reports]) await settleRuns(ctx, ctx.actor.projectId, batch)
+    for (const [place, { isCancelled = false }] of ENDINGS.entries()) if (isCancelled) await cancelSubtask(ctx, made[place]?.id as string)
+    const reports = made.map(({ id }, place) => ({
+      subtaskId: id,
+      attempt: runs.find((each) => each.id === id)?.attempt as number,
+      taskId: null,
+      end: (ENDINGS[place] as Ending).end,
+      usage: { inputTokens: 10, cachedInputTokens: 4, outputTokens: 5, costUsdMicros: 6, toolCalls: 7, model: 'some-model' },
+    }))
+    for (const batch of isAlone ? reports.map((report) => [report]) : [reports]) {
+      const settled = new Map(batch.map(({ subtaskId }) => [subtaskId, 'settled']))
+      expect(await settleRuns(ctx, ctx.actor.projectId, batch)).toEqual(settled)
+      // The answer may be lost, and the same is reported again.
+      expect(await settleRuns(ctx, ctx.actor.projectId, batch)).toEqual(settled)
+    }
     const stored: unknown[] = []
     for (const { id } of made) stored.push(normal(await storedOf(id)))
     return stored
   }
 
   it('leaves the rows of one that is stored in a batch', async () => {
-    const recording = recordStatements(harness)
-    const alone = await endedRuns(recording.ctx, true)
-    expect(recording.all().filter(({ text }) => text.includes('muster_end_alone'))).toHaveLength(1)
-    expect(recording.all().filter(({ text }) => text.includes('with ended as'))).toHaveLength(0)
-    await recording.close()
-    const another = recordStatements(harness)
-    expect(await endedRuns(another.ctx, false)).toEqual(alone)
-    expect(another.all().filter(({ text }) => text.includes('muster_end_alone'))).toHaveLength(0)
-    await another.close()
+    const [one, other] = [recordStatements(harness), recordStatements(harness)]
+    const alone = await endedRuns(one.ctx, true)
+    expect(await endedRuns(other.ctx, false)).toEqual(alone)
+    const written = [one, other].map((recording) => recording.all().filter(({ text }) => /muster_end_alone|with ended as/.test(text)))
+    expect(written).toEqual(
+      [[{ text: expect.stringContaining('muster_end_alone') }], [{ text: expect.stringContaining('with ended as') }]].map((each) => [
+        expect.objectContaining(each[0]),
+      ]),
+    )
     expect(alone).toMatchObject([
-      { subtask: [{ status: 'completed', slot: false, input_tokens: 10 }], attempts: [{ model: 'some-model' }], inbox: [{}], evaluations: [{}], jobs: [] },
-      { subtask: [{ status: 'failed', result: 'half' }], evaluations: [] },
-      { subtask: [{ status: 'cancelled' }] },
+      { subtask: [{ status: 'completed', outputs: { count: 3 }, slot: false, input_tokens: 10 }], attempts: [{ model: 'some-model' }], inbox: [], jobs: [] },
+      { subtask: [{ result: 'Nothing was found.' }], inbox: [{}], evaluations: [{}] },
+      { subtask: [{ result_truncated: true }], evaluations: [{}] },
+      { subtask: [{ status: 'failed', final_outcome: 'validation_failed', failures: 1, error: expect.any(String) }], inbox: [{}] },
+      { evaluations: [] },
+      { subtask: [{ cancel_requested_at: expect.any(String) }] },
+      { subtask: [{ cancel_requested_at: expect.any(String) }] },
     ])
+    await Promise.all([one.close(), other.close()])
+  })
+
+  /** A run whose end has been decided, and waits for its row behind something else. */
+  async function settledBehind(other: (id: string) => Promise<unknown>) {
+    await spawn(harness.ctx, { agentId: `agent-${randomUUID()}` })
+    const run = await claimOne(harness.ctx)
+    const release = await holdRow(harness.admin, run.id)
+    const both = [other(run.id)]
+    await waitUntilBlocked(harness.admin, 1)
+    both.push(settleRuns(harness.ctx, run.projectId, [{ subtaskId: run.id, attempt: run.attempt, end: completed(), usage: { inputTokens: 10 } }]))
+    await waitUntilBlocked(harness.admin, 2)
+    await release()
+    expect((await Promise.all(both))[1]).toEqual(new Map([[run.id, 'settled']]))
+    return run.id
+  }
+
+  it('is decided again where the row has changed since it was decided', async () => {
+    const id = await settledBehind((id) =>
+      harness.admin`
+      with used as (update subtasks set input_tokens = input_tokens + 5 where id = ${id} returning id)
+      update attempts set input_tokens = input_tokens + 5 where subtask_id in (select id from used)`.execute(),
+    )
+    const [row] = await harness.admin`select status, input_tokens::int from subtasks where id = ${id}`
+    expect(row).toEqual({ status: 'completed', input_tokens: 15 })
+  })
+
+  const ASKED = {
+    kind: 'question',
+    prompt: 'Which one?',
+    options: [
+      { id: 'a', label: 'The first', description: null },
+      { id: 'b', label: 'The second', description: null },
+    ],
+    schema: null,
+    arguments: null,
+    default: null,
+    onExpiry: 'continue',
+    expiresInSeconds: 3_600,
+  } as const
+
+  it('is decided again where the run has asked something since', async () => {
+    const id = await settledBehind((id) => askAboutSubtask(harness.ctx, id, { ...ASKED, options: [...ASKED.options] }))
+    expect(await harness.admin`select status from questions where subtask_id = ${id}`).toEqual([{ status: 'withdrawn' }])
   })
 
   it('gives the permit to one that was accepted while it was under way', async () => {
@@ -322,4 +361,73 @@ describe('an end that is stored alone', () => {
     await expect.poll(async () => (await readSubtaskRow(harness.admin, row.id)).slot).toBe(true)
     await drain(ctx)
   })
+})
+
+describe('in a session that has planned its statements while little was stored', () => {
+  let session: Awaited<ReturnType<typeof harness.deps.db.sql.reserve>>
+  let calls: Statement[]
+  beforeAll(async () => {
+    // It would plan them anew.
+    await harness.admin`alter table subtasks set (autovacuum_enabled = false)`
+    session = await harness.deps.db.sql.reserve()
+    const recording = recordStatements(harness)
+    await spawn(recording.ctx, { agentId: 'recorded' })
+    await settleOne(recording.ctx, await claimOne(recording.ctx))
+    calls = recording.all()
+    await recording.close()
+  })
+  afterAll(() => session.release())
+
+  /** Pages touched by a call like the one that was recorded, with other parameters in some places. */
+  async function pagesOf(name: string, others: Record<number, unknown>): Promise<number> {
+    const { text, parameters } = calls.find((call) => call.text.includes(name)) as Statement
+    const changed = parameters.map((parameter, place) => others[place] ?? parameter)
+    const [answer] = await session.unsafe<Explained[]>(`explain (analyze, buffers, format json) ${text}`, changed as never[])
+    return answer?.['QUERY PLAN'][0]?.Plan['Shared Hit Blocks'] as number
+  }
+  async function pagesOfSpawn() {
+    const wanted = calls.find(({ text }) => text.includes('muster_spawn_alone'))?.parameters[1] as string
+    return await pagesOf('muster_spawn_alone', {
+      1: JSON.stringify({ ...JSON.parse(wanted), id: harness.deps.newId(), job_id: randomUUID(), agent_id: `agent-${randomUUID()}` }),
+    })
+  }
+  async function pagesOfEnd() {
+    const { id, agentId, jobId } = await spawn(harness.ctx, { agentId: `agent-${randomUUID()}` }).then(() => claimOne(harness.ctx))
+    const [row] = await harness.admin<{ version: string }[]>`select xmin::text as version from subtasks where id = ${id}`
+    const { parameters } = calls.find(({ text }) => text.includes('muster_end_alone')) as Statement
+    const subtaskPlace = (calls.find(({ text }) => text.includes('as has_waiting')) as Statement).parameters.indexOf(JSON.parse(parameters[2] as string).id)
+    const [ended, evaluation] = parameters.slice(2, 4) as [string, string]
+    const others = {
+      1: row?.version,
+      2: JSON.stringify({ ...JSON.parse(ended), id }),
+      3: JSON.stringify({ ...JSON.parse(evaluation), id: harness.deps.newId(), subtask_id: id }),
+      5: agentId,
+      7: jobId,
+    }
+    const pages = { read: await pagesOf('as has_waiting', { [subtaskPlace]: id }), end: await pagesOf('muster_end_alone', others) }
+    expect((await readSubtaskRow(harness.admin, id)).status).toBe('completed')
+    return pages
+  }
+
+  it('a call touches as few pages where much is stored', async () => {
+    // Some calls read the catalog as well: the first ones of a session, and those after a change of it by autovacuum.
+    const fewest = async (turns: number) => {
+      const each: { spawn: number; read: number; end: number }[] = []
+      for (let turn = 0; turn < turns; turn += 1) {
+        const spawn = await pagesOfSpawn()
+        await drain(harness.ctx)
+        each.push({ spawn, ...(await pagesOfEnd()) })
+      }
+      const least = (call: 'spawn' | 'read' | 'end') => Math.min(...each.map((pages) => pages[call]))
+      return { spawn: least('spawn'), read: least('read'), end: least('end') }
+    }
+    const few = await fewest(7)
+    await harness.admin`
+      insert into subtasks (project_id, id, agent_id, task, runner, priority, status, timeout_seconds, max_attempts, budget_max_steps, notify, required_outputs, metadata,
+        rank_at, completed_at, final_outcome)
+      select ${DEFAULT_PROJECT_ID}, gen_random_uuid(), 'agent-' || n % 100, 'x', 'own', 'normal', 'completed', 60, 2, 50, true, '[]', '{}', now(), now(), 'completed'
+      from generate_series(1, 30000) as n`
+    const many = await fewest(3)
+    for (const call of ['spawn', 'read', 'end'] as const) expect(many[call], call).toBeLessThan(few[call] + 20)
+  }, 60_000)
 })

@@ -88,9 +88,9 @@ export function readingMany<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<
 }
 
 /**
- * The only way in which a use-case writes, but for one call of a function each: the delivery of updates alone (`deliverAlone`) and a spawn alone (`insertAlone`). One transaction in the actor's project. Where the entry point says where the write comes from, its entry in
- * the audit log is part of the commit. With an `Idempotency-Key` the answer
- * is stored in the same commit as the effect, so that a crash leaves both or neither, and a repetition gets the stored answer.
+ * How the use-cases of callers write: one transaction in the actor's project. Where the entry point says where the write comes from, its entry in the audit log is
+ * part of the commit. With an `Idempotency-Key` the answer is stored in the same commit as the effect, so that a crash leaves both or neither, and a repetition
+ * gets the stored answer. Two are a call of a function instead, which does the same: `deliverAlone` and `insertAlone`.
  *
  * @param isAnswer whether a result is worth repeating; one that is not commits without using the key up
  * @throws Replay when the same request was answered before

@@ -129,18 +129,21 @@ function toProjectRules(settings: EvaluationSettings): ProjectRules {
  */
 export async function readRulesOfEnds(tx: Tx, projectId: string, subtaskIds: readonly string[], taskIds: readonly string[]): Promise<RulesOfEnds> {
   const hasTasks = taskIds.length > 0
-  const [{ evaluation, asking, hasWaiting }, delivered, said] = await Promise.all([
+  const [context, delivered, said] = await Promise.all([
     settle.readEndingContext(tx, projectId, subtaskIds),
     hasTasks ? settle.listDeliveredTasks(tx, subtaskIds, taskIds) : [],
     hasTasks ? checkIns.listCheckIns(tx, projectId, { taskIds, sessionIds: subtaskIds.map(subtaskSessionId) }) : [],
   ])
   return {
-    ...toProjectRules(evaluation),
-    asking,
-    hasWaiting,
+    ...rulesWithoutTasks(context),
     delivered: new Map(delivered.map((brief) => [brief.subtaskId, brief])),
     said: Map.groupBy(said, ({ sessionId }) => sessionId),
   }
+}
+
+/** The same for results of subtasks without tasks. */
+export function rulesWithoutTasks({ evaluation, asking, hasWaiting }: settle.EndingContext): RulesOfEnds {
+  return { ...toProjectRules(evaluation), asking, hasWaiting, delivered: new Map(), said: new Map() }
 }
 
 /** The evaluated part of an end: the result, and the accepted required outputs. */

@@ -62,6 +62,7 @@ function factsOf(task: LockedTask | null): EndFacts {
     rules: {
       rules: DEFAULT_EVALUATION_RULES,
       asking: new Set(),
+      hasWaiting: false,
       judge: null,
       delivered: new Map([[ROW.id, { subtaskId: ROW.id, taskId: TASK_ID, revision: 1, criteria: [...CRITERIA] }]]),
       said: new Map(),

@@ -17,6 +17,8 @@ export interface RunEnd {
   attempt: number
   /** The task of the subtask, null if it has none; looked up if absent. */
   taskId?: string | null
+  /** The sub-agent of the subtask, null if it has none; looked up if absent. */
+  subagentName?: string | null
   end: AttemptEnd
   /** Used since the last checkpoint. */
   usage?: Partial<UsageAdded>

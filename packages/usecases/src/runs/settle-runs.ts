@@ -29,6 +29,7 @@ import { askToRaise } from './ask-to-raise.ts'
 import { decideRunEnd, type EndPlan, type ReturnPlan, type TerminalPlan, type WaitPlan, workerOf } from './decide-ends.ts'
 import { type PreparedEnd, prepareEnds, type RunEnd } from './prepare-ends.ts'
 import { startRevisionRound } from './revision-round.ts'
+import { noteWaiting, settleAlone } from './settle-alone.ts'
 
 /** `settled`: this end counts. `fenced`: another worker has the subtask now, and nothing was written. */
 export type Settlement = 'settled' | 'fenced'
@@ -39,8 +40,6 @@ interface EndPlans {
   terminal: readonly TerminalPlan[]
   returned: readonly ReturnPlan[]
   waiting: readonly WaitPlan[]
-  /** Whether a subtask of the project waits for a permit that the ends may free. */
-  hasWaiting: boolean
 }
 
 const NOTHING_GRANTED: lanes.Granted = { count: 0, isLeftToProject: false }
@@ -51,6 +50,8 @@ const NOTHING_GRANTED: lanes.Granted = { count: 0, isLeftToProject: false }
  */
 export async function settleRuns(deps: Deps, projectId: string, ends: readonly RunEnd[]): Promise<Map<string, Settlement>> {
   const prepared = prepareEnds(ends)
+  const [first, ...others] = prepared
+  if (first !== undefined && others.length === 0 && (await settleAlone(deps, projectId, first))) return new Map([[first.subtaskId, 'settled']])
   return await transaction(deps.db, projectId, (tx) => settleInTransaction(deps, tx, projectId, prepared, (last) => tx.withCommit(last)))
 }
 
@@ -74,6 +75,7 @@ export async function settleInTransaction(
   // Read behind the locks of the rows.
   const ids = ends.map((end) => end.subtaskId)
   const [locked, rules] = await pipeline([settle.lockEnding(tx, ends), readRulesOfEnds(tx, projectId, ids, [...lockedTasks.keys()])])
+  noteWaiting(deps, projectId, rules.hasWaiting)
   const rows = locked.filter((row) => byId.get(row.id)?.onlyIfLapsed !== true || row.leaseLapsed)
   if (rows.length < ends.length) {
     for (const id of await settle.findEnded(tx, ends)) settlements.set(id, 'settled')
@@ -116,7 +118,7 @@ export async function settleInTransaction(
     ...(await expireUpdates(tx, projectId, terminal)),
     ...plans.flatMap((plan) => plan.events),
   ]
-  await writeEnds(deps, tx, projectId, { rows, terminal, returned, waiting, hasWaiting: rules.hasWaiting }, events, conclude)
+  await writeEnds(deps, tx, projectId, { rows, terminal, returned, waiting }, events, conclude)
   tx.afterCommit(() => {
     for (const { row, evaluation } of terminal) {
       if (evaluation !== null) byId.get(row.id)?.onEvaluated?.({ score: evaluation.row.score, label: evaluation.row.recommendation })
@@ -160,11 +162,6 @@ async function writeEnds(
   events: readonly NewEvent[],
   conclude: (last: Promise<unknown>) => unknown,
 ): Promise<void> {
-  const alone = aloneOf(plans)
-  if (alone !== null) {
-    await writeAlone(deps, tx, projectId, alone, events, conclude)
-    return
-  }
   const evaluated = plans.terminal.flatMap(({ evaluation }) => evaluation ?? [])
   let granted = NOTHING_GRANTED
   // Requests to a judge are several statements, each of which needs the answer of the one before, so COMMIT cannot be sent with them.
@@ -182,42 +179,6 @@ async function writeEnds(
   tx.afterCommit(() => {
     if (granted.isLeftToProject) grantProjectPermitsSoon(deps, projectId)
     if (granted.count + plans.returned.length > 0) deps.notifier.notify('run')
-  })
-}
-
-/** The end that one statement can store: of one run, with no judge to ask, no revision round to insert, and no subtask that waits for its permit. */
-function aloneOf({ rows, terminal, hasWaiting }: EndPlans): TerminalPlan | null {
-  const [plan] = terminal
-  if (plan === undefined || rows.length > 1 || hasWaiting || plan.effect.kind === 'revise' || plan.evaluation?.judge != null) return null
-  return plan
-}
-
-async function writeAlone(
-  deps: Deps,
-  tx: Tx,
-  projectId: string,
-  { row, write, evaluation }: TerminalPlan,
-  events: readonly NewEvent[],
-  conclude: (last: Promise<unknown>) => unknown,
-): Promise<void> {
-  let isLeft = false
-  const end: settle.LoneEnd = {
-    row: write,
-    evaluation: evaluation?.row ?? null,
-    events,
-    agentId: row.agentId,
-    queue: runQueue(row.runner, projectId),
-    jobId: row.jobId,
-    notice: wakeWithCommit(deps, tx, events),
-  }
-  await conclude(
-    settle.endAlone(tx, projectId, end).then((answer) => {
-      isLeft = answer
-    }),
-  )
-  // One that was accepted meanwhile waits for the permit.
-  tx.afterCommit(() => {
-    if (isLeft) grantProjectPermitsSoon(deps, projectId)
   })
 }
 

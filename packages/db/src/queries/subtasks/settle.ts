@@ -24,9 +24,19 @@ export interface AttemptRef {
 }
 
 /** Whether the subtask `s` of a statement has a reservation in a budget of its project or agent. Without one, the project is not read. */
-function ofProjectBudget({ sql }: Tx) {
+function ofProjectBudget({ sql }: Pick<Tx, 'sql'>) {
   return sql`(s.budget_max_tokens is not null or s.budget_max_cost_micros is not null)
         and (select ${hasBudget(sql)} from projects p where p.id = s.project_id) is true`
+}
+
+/** Whether the subtask `s` of a statement has an open question. */
+function isAsking({ sql }: Pick<Tx, 'sql'>) {
+  return sql`exists (select from questions q where q.project_id = s.project_id and q.status = 'open' and q.subtask_id = s.id)`
+}
+
+/** Whether a subtask of a project waits for a permit. */
+function hasWaiting({ sql }: Pick<Tx, 'sql'>, projectId: string | ReturnType<Tx['sql']>) {
+  return sql`exists (select from subtasks w where w.project_id = ${projectId} and w.status = 'pending' and not w.slot)`
 }
 
 /** Locks the rows of attempts that are still the current, running ones, in the order of their ids. Ignores others. */
@@ -83,7 +93,7 @@ export async function readEndingContext(tx: Tx, projectId: string, subtaskIds: r
       select distinct q.subtask_id::text from questions q
       where q.project_id = ${projectId} and q.status = 'open' and q.subtask_id = any(${subtaskIds as string[]}::uuid[])
     ) as asking,
-    exists (select from subtasks s where s.project_id = ${projectId} and s.status = 'pending' and not s.slot) as has_waiting
+    ${hasWaiting(tx, projectId)} as has_waiting
     from projects p where p.id = ${projectId}`
   return { evaluation: row?.evaluation ?? {}, asking: new Set(row?.asking), hasWaiting: row?.has_waiting ?? true }
 }
@@ -124,8 +134,33 @@ function terminalRecord(row: TerminalRow): Record<string, unknown> {
   return { ...addedRecord(row), ...toRecord(ENDED, row), inbox_id: row.inboxId }
 }
 
+/** A running attempt as it is now, not locked, with what its end is decided by. */
+export interface LoneRow {
+  row: EndingRow
+  /** Of the row: another one once anything of it has changed. */
+  version: string
+  context: EndingContext
+}
+
+/** Reads it in one statement that sets its project itself, for `readOnce`. Null where the attempt is not the current, running one. */
+export async function readAlone({ sql }: Pick<Tx, 'sql'>, projectId: string, { subtaskId, attempt }: AttemptRef): Promise<LoneRow | null> {
+  const [found] = await sql<(EndingRow & { version: string; evaluation: EvaluationSettings | null; is_asking: boolean; has_waiting: boolean })[]>`
+    select ${sql.unsafe(read(ENDING, 's'))}, s.cancel_requested_at is not null as "cancelRequested", s.lease_expires_at < muster_now() as "leaseLapsed",
+      ${ofProjectBudget({ sql })} as "hasProjectBudget", s.xmin::text as version, (select p.settings -> 'evaluation' from projects p where p.id = s.project_id) as evaluation,
+      ${isAsking({ sql })} as is_asking, ${hasWaiting({ sql }, sql`s.project_id`)} as has_waiting
+    from (select set_config('muster.project_id', ${projectId}, true)::uuid as id offset 0) as scope
+    cross join lateral (
+      select t.*, t.xmin from subtasks t where t.id = ${subtaskId} and t.project_id = scope.id and t.status = 'running' and t.attempt = ${attempt} offset 0
+    ) as s`
+  if (found === undefined) return null
+  const { version, evaluation, is_asking: isAskingNow, has_waiting: hasWaitingNow, ...row } = found
+  return { row, version, context: { evaluation: evaluation ?? {}, asking: new Set(isAskingNow ? [subtaskId] : []), hasWaiting: hasWaitingNow } }
+}
+
 /** All that the end of a subtask writes, apart from permits. */
 export interface LoneEnd {
+  /** Of the row that the end was decided by. */
+  version: string
   row: TerminalRow
   evaluation: NewEvaluationRow | null
   /** At least one. */
@@ -134,22 +169,23 @@ export interface LoneEnd {
   /** The queue of its job. */
   queue: string
   jobId: string
-  /** Travels with the COMMIT. */
-  notice: Notice | undefined
+  /** Travels with the commit. */
+  notice: Notice
 }
 
 /**
- * Stores the end of one locked attempt, with its evaluation and its events, and removes its job: in one statement what `writeTerminal` and others do for a
- * batch, in less time. It takes the lock of the lane. Grants no permit.
+ * Stores the end of one attempt, with its evaluation and its events, and removes its job, in one statement that needs no transaction around it: what
+ * `writeTerminal` and others do for a batch, in less time. It takes the locks of the row and the lane, and frees a permit that no subtask waits for.
  *
- * @returns whether a subtask of the project waits for a permit: `grantProjectPermitsSoon` has to follow the commit
+ * @returns false where the row has changed since it was read, the run has asked something, or a subtask of the project waits for a permit: nothing was stored
  */
-export async function endAlone({ sql }: Tx, projectId: string, { row, evaluation, events, agentId, queue, jobId, notice }: LoneEnd): Promise<boolean> {
-  const [answer] = await sql<{ is_left: boolean }[]>`
-    select muster_end_alone(${projectId}::uuid, ${JSON.stringify(terminalRecord(row))}::jsonb,
+export async function endAlone({ sql }: Pick<Tx, 'sql'>, projectId: string, end: LoneEnd): Promise<boolean> {
+  const { version, row, evaluation, events, agentId, queue, jobId, notice } = end
+  const [answer] = await sql<{ is_stored: boolean }[]>`
+    select muster_end_alone(${projectId}::uuid, ${version}::text, ${JSON.stringify(terminalRecord(row))}::jsonb,
       ${evaluation === null ? null : JSON.stringify(toEvaluationRecord(evaluation))}::jsonb, ${JSON.stringify(events.map(toEventRecord))}::jsonb,
-      ${agentId}::text, ${queue}::text, ${jobId}::uuid, ${notice?.channel ?? null}::text, ${notice?.text ?? null}::text) as is_left`
-  return answer?.is_left === true
+      ${agentId}::text, ${queue}::text, ${jobId}::uuid, ${notice.channel}::text, ${notice.text}::text) as is_stored`
+  return answer?.is_stored === true
 }
 
 /** Stores the ends of locked attempts: rows, attempts and inbox items. */

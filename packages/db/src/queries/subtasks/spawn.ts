@@ -46,7 +46,7 @@ function toWanted({ row, created }: WantedSubtask, ageingSeconds: number): Recor
 
 /**
  * Inserts one subtask that gets a permit, with its event, its job and its entry in the audit log, in one statement that needs no transaction around it: what
- * `insertSubtasks` does for a batch, in half the time. Null where that is not the usual case, because the project has a budget, or the subtask meets a limit or
+ * `insertSubtasks` does for a batch, in less time. Null where that is not the usual case, because the project has a budget, or the subtask meets a limit or
  * would wait. Nothing has changed then.
  *
  * @param queue that of its runner and project
