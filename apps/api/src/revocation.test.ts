@@ -3,7 +3,7 @@ import { testDatabase } from '@muster/testing'
 import { cancelSubtask, revokeApiKey } from '@muster/usecases'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SLOW_BODY_MS } from './plugins/auth.ts'
+import { JUDGED_FOR_MS, SLOW_BODY_MS } from './plugins/auth.ts'
 import { drainEvents, spawnExternal, startApi, type TestApi } from './testing/api.ts'
 
 const PATIENCE = { timeout: 10_000 }
@@ -40,6 +40,7 @@ describe('a credential that ends while a request waits', () => {
     const { token, end } = await key(['subtasks:claim'])
     const waiting = api.call('POST', '/subtasks/claim', { key: token, body: { worker_id: 'w', wait_seconds: 30 } })
     await expect.poll(() => api.deps.runWaiters.size(), PATIENCE).toBe(1)
+    await delay(2 * JUDGED_FOR_MS)
     await end[how]()
     const { id } = await spawnExternal(api.ctx)
     expect(await waiting).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
@@ -52,6 +53,7 @@ describe('a credential that ends while a request waits', () => {
     const { id } = await spawnExternal(api.ctx)
     const waiting = api.call('GET', `/subtasks/${id}?wait_seconds=30`, { key: token })
     await expect.poll(() => api.deps.endWaiters.size(), PATIENCE).toBe(1)
+    await delay(2 * JUDGED_FOR_MS)
     await end.revoked()
     expect(await waiting).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
   })

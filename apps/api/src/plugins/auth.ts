@@ -11,7 +11,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; null on public endpoints. */
     actor: Actor | null
-    /** Judges the credential of the request again. @throws DomainError `unauthenticated` when it has ended since. Does nothing on public endpoints. */
+    /**
+     * Judges the credential of the request again, unless that was done within `JUDGED_FOR_MS`. Does nothing on public endpoints.
+     *
+     * @throws DomainError `unauthenticated` when it has ended since
+     */
     authorizeAgain: () => Promise<void>
     /** When the credential was judged, in milliseconds of `performance.now()`: the body is read after that. */
     identifiedAtMs: number
@@ -23,6 +27,12 @@ export const SLOW_BODY_MS = 1_000
 
 /** Wrong keys that one address may try in a window, before it is answered without looking them up. */
 const FAILURES = { max: 100, timeWindow: 10_000 }
+
+/**
+ * For how long a credential counts as judged, in milliseconds. A request that is answered sooner could as well have been answered before the credential ended, and
+ * a run that ends at once would cost a second look-up.
+ */
+export const JUDGED_FOR_MS = 50
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i
 
@@ -50,9 +60,15 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
     if (access === undefined) throw new Error(`no access is declared for ${request.routeOptions.url}`)
     if (access === 'loopback' && request.headers.authorization === undefined) return refuseWebPages(request)
     if (deps.settings.AUTH === 'open') refuseWebPages(request)
-    request.actor = await identify(request)
-    request.identifiedAtMs = performance.now()
-    request.authorizeAgain = async () => void (await identify(request))
+    const judge = async () => {
+      const actor = await identify(request)
+      request.identifiedAtMs = performance.now()
+      return actor
+    }
+    request.actor = await judge()
+    request.authorizeAgain = async () => {
+      if (performance.now() - request.identifiedAtMs > JUDGED_FOR_MS) await judge()
+    }
     if (spawns === true) requireSpawnAllowed(request.actor)
     if (access !== 'key' && access !== 'loopback') requireScope(request.actor, access)
   })
