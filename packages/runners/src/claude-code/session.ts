@@ -281,12 +281,13 @@ export class Session {
   #takeResult(result: ResultMessage): void {
     this.#usage.settle(result)
     this.#result = result
-    if (!result.is_error) this.#ledger.consumed(result.user_message_uuids ?? [])
-    const messageIds = this.#brokenOffIds(result)
-    this.#ledger.brokenOff(messageIds)
+    const brokenOffIds = this.#takeBrokenOff(result)
+    if (brokenOffIds !== null) this.#ledger.brokenOff(brokenOffIds)
+    else if (!result.is_error) this.#ledger.consumed(result.user_message_uuids ?? [])
     // An update that no turn has begun with is answered by a further turn, which brings the result that counts.
     if (!this.#isOver && (this.#ledger.hasUndelivered || (result.queued_turn_count ?? 0) > 0)) return
-    const lost = this.#isOver ? [] : this.#ledger.takeLost(messageIds)
+    // A failure is the result of the run, whatever was lost before it.
+    const lost = this.#isOver || (brokenOffIds === null && result.is_error) ? [] : this.#ledger.takeLost(brokenOffIds ?? [])
     if (lost.length > 0) {
       void this.#send(randomUUID(), lost)
       return
@@ -298,11 +299,11 @@ export class Session {
   }
 
   /**
-   * The messages of a turn that an interrupt for an update has broken off. That is whatever turn it meets: also the one of its own update, where it was
-   * repeated as that began. None for other turns: of a program that breaks off more than it was asked to, the result counts.
+   * The messages of a turn that an interrupt for an update has broken off, as far as the program names them. That is whatever turn it meets: also the one of its own
+   * update, where it was repeated as that began. Null for other turns: of a program that breaks off more than it was asked to, the result counts.
    */
-  #brokenOffIds({ terminal_reason: reason, user_message_uuids: messageIds = [] }: ResultMessage): readonly string[] {
-    if ((reason !== 'aborted_streaming' && reason !== 'aborted_tools') || this.#interrupts === 0) return []
+  #takeBrokenOff({ terminal_reason: reason, user_message_uuids: messageIds = [] }: ResultMessage): readonly string[] | null {
+    if ((reason !== 'aborted_streaming' && reason !== 'aborted_tools') || this.#interrupts === 0) return null
     this.#interrupts -= 1
     return messageIds
   }

@@ -12,7 +12,7 @@ export interface UpdateLedger {
   answered(): void
   /** The program names the messages that an answer is to. */
   consumed(messageIds: readonly string[]): void
-  /** The turn that began with these messages was broken off: what no call has contained is lost, as the program does not keep it. */
+  /** The turn of these messages was broken off: of them and of what was to be in its next call, the program does not keep what no call has contained. */
   brokenOff(messageIds: readonly string[]): void
   /**
    * What has to be sent again when nothing more is to come: what is lost and what is in these messages, which have no answer, with all updates after the
@@ -42,16 +42,16 @@ export function createUpdateLedger(run: Pick<Run, 'acknowledge' | 'delivered'>):
       updates.push(...message.filter((update) => !updates.includes(update)))
     },
     delivered(messageId) {
-      if (!undelivered.delete(messageId)) return
-      unanswered.add(messageId)
-      for (const { updateId } of updatesOf([messageId])) run.delivered(updateId)
+      if (undelivered.delete(messageId)) unanswered.add(messageId)
     },
     dropped: (messageId) => void undelivered.delete(messageId),
     answered() {
       for (const { updateId } of updatesOf(unanswered)) {
         // One that was sent again may have been answered before.
-        if (!acknowledgedIds.has(updateId)) run.acknowledge(updateId)
+        if (acknowledgedIds.has(updateId)) continue
         acknowledgedIds.add(updateId)
+        run.delivered(updateId)
+        run.acknowledge(updateId)
       }
       unanswered.clear()
     },
@@ -60,10 +60,9 @@ export function createUpdateLedger(run: Pick<Run, 'acknowledge' | 'delivered'>):
       this.answered()
     },
     brokenOff(messageIds) {
-      for (const messageId of messageIds) {
-        const isUnread = [undelivered.delete(messageId), unanswered.delete(messageId)].includes(true)
-        if (isUnread) lost.add(messageId)
-      }
+      for (const messageId of messageIds) if (undelivered.delete(messageId)) unanswered.add(messageId)
+      for (const messageId of unanswered) lost.add(messageId)
+      unanswered.clear()
     },
     takeLost(unfinishedIds) {
       const taken = updatesOf([...lost, ...unfinishedIds])
