@@ -142,7 +142,8 @@ describe('a subtask that is accepted alone', () => {
   it('leaves the rows of one that is accepted in a batch', async () => {
     const [alone, batched] = [wholeRow(), wholeRow()]
     for (const [column, value] of Object.entries(alone)) expect(value, column).toBeDefined()
-    expect(await insertAlone(alone)).toEqual(expect.any(Date))
+    const createdAt = await insertAlone(alone)
+    expect(await harness.admin`select created_at from subtasks where id = ${alone.id}`).toEqual([{ created_at: createdAt }])
     expect(await insertInBatch(batched)).toMatchObject({ hasPermit: true })
     const [one, other] = [normal(await storedOf(alone.id)), normal(await storedOf(batched.id))]
     expect(one).toEqual(other)
@@ -219,7 +220,10 @@ describe('a subtask that is accepted alone', () => {
     const rows = Array.from({ length: 12 }, () => wholeRow({ agentId: 'contested' }))
     const accepted = await Promise.all(rows.map((row) => insertAlone(row, ROOM, null)))
     expect(accepted.filter((createdAt) => createdAt !== null)).toHaveLength(ROOM.running)
-    expect(await harness.admin`select from subtasks where agent_id = 'contested' and slot`).toHaveLength(ROOM.running)
+    const stored = await harness.admin<{ created_at: Date }[]>`select created_at from subtasks where agent_id = 'contested' and slot order by created_at`
+    expect(stored.map((row) => row.created_at)).toEqual(
+      accepted.filter((createdAt) => createdAt !== null).sort((one, other) => one.getTime() - other.getTime()),
+    )
   })
 })
 
