@@ -222,6 +222,18 @@ describe('a search', () => {
       expect(await search(q)).toBeInstanceOf(Array)
   })
 
+  it('parts the words of facts and of episodes by the same signs', async () => {
+    const signs = Array.from({ length: 128 }, (_, code) => `one${String.fromCharCode(code)}two`).slice(1)
+    const texts = fc.sample(fc.string({ unit: 'binary', maxLength: 200 }), 300).map((text) => text.replaceAll('\0', ' ').toWellFormed())
+    const differing = await harness.admin`
+      select words from unnest(${[...signs, ...texts]}::text[]) as words
+      where muster_words(words) <> to_tsvector('simple', translate(words, '!"#$%&''()*+,-./:;<=>?@[\\]^_\`{|}~', repeat(' ', 32)))`
+    expect(differing).toEqual([])
+    const [row] = await harness.admin`select count(*) filter (where muster_words(words) @@ 'two')::int as apart from unnest(${signs}::text[]) as words`
+    // 32 signs and 33 blanks and characters of control; not the letters and the digits.
+    expect(row).toEqual({ apart: 65 })
+  })
+
   it('finds a name by its parts, by parts that follow each other, and whole', async () => {
     const { id } = await learn('See src/parser/lexer.ts and foo-bar.baz_qux; ask joe@example.com about https://wiki.test/a-b?c=d#e, 1.22.3 and `--dry-run`.')
     const parts = ['lexer', 'parser', 'lexer.ts', 'parser/lexer', 'src/parser/lexer.ts', '"parser/lexer.ts"', 'bar', 'baz', 'qux', 'foo-bar', 'bar.baz_qux']
