@@ -17,15 +17,25 @@ describe('keeping house', () => {
     await harness.admin`
       insert into idempotency_keys (project_id, actor_id, key, request_hash, status, headers)
       values (${harness.ctx.actor.projectId}, 'somebody', 'old', '\\x00', 202, '{}')`
-    await harness.admin`
-      insert into attempts (project_id, subtask_id, attempt, worker_id)
-      select ${harness.ctx.actor.projectId}, gen_random_uuid(), 1, 'w' from generate_series(1, 1000)`
-    // What a session has changed reaches the statistics when it says so.
-    await harness.admin`select pg_stat_force_next_flush()`
+    const grow = async (rows: number) => {
+      await harness.admin`
+        insert into attempts (project_id, subtask_id, attempt, worker_id)
+        select ${harness.ctx.actor.projectId}, gen_random_uuid(), 1, 'w' from generate_series(1, ${rows}::int)`
+      // What a session has changed reaches the statistics when it says so.
+      await harness.admin`select pg_stat_force_next_flush()`
+    }
     const known = async () => (await harness.admin<{ rows: number }[]>`select reltuples::int as rows from pg_class where relname = 'attempts'`)[0]?.rows
+    await grow(1_000)
     expect(await known()).toBe(-1)
     await refreshStatistics(harness.deps)
-    expect(await known()).toBe(1000)
+    expect(await known()).toBe(1_000)
+    // Not before as many rows have changed as there were.
+    await grow(900)
+    await refreshStatistics(harness.deps)
+    expect(await known()).toBe(1_000)
+    await grow(200)
+    await refreshStatistics(harness.deps)
+    expect(await known()).toBe(2_100)
     await harness.admin`delete from attempts`
   })
 
