@@ -8,6 +8,9 @@ let harness: Harness
 
 beforeAll(async () => {
   harness = await startHarness()
+  // Autovacuum would take the statistics of these tables at any moment.
+  await harness.admin`alter table attempts set (autovacuum_enabled = false)`
+  await harness.admin`alter table outbox set (autovacuum_enabled = false)`
 })
 
 afterAll(() => harness.close())
