@@ -15,6 +15,7 @@ import { startMusterWorker } from './muster.ts'
 /** The text of a task of 500 bytes. */
 const TASK = `Do nothing, and say so. ${'Say it again. '.repeat(34)}`.slice(0, 500)
 const PEERS = fileURLToPath(new URL('../peers/', import.meta.url))
+const PROCESSES = fileURLToPath(new URL('../processes/', import.meta.url))
 const LANGGRAPH = join(PEERS, 'langgraph')
 /** Where checks, compilers and git do not look. */
 const VENV = fileURLToPath(new URL('../../node_modules/.cache/bench-langgraph/', import.meta.url))
@@ -93,6 +94,32 @@ export async function openMuster(bench: Bench): Promise<Door> {
         return id
       },
       result: { target, path: (id: string) => `/subtasks/${id}` },
+    },
+    () => opened.disposeAsync(),
+  )
+}
+
+/** The least that such a front door does with the same libraries and the same PostgreSQL: see `processes/bare-api.ts`. */
+export async function openBare(bench: Bench): Promise<Door> {
+  await using stack = new AsyncDisposableStack()
+  const database = stack.use(await bench.server.emptyDatabase())
+  const node = (name: string, ready: RegExp) => startPeer(bench, name, process.execPath, [join(PROCESSES, `${name}.ts`), database.adminUrl], {}, ready)
+  // It makes the table that its worker reads.
+  const api = stack.use(await node('bare-api', /^up (\S+)/m))
+  const worker = stack.use(await node('bare-worker', /^up/m))
+  const target: HttpTarget = { url: api.ready, headers: {} }
+  const opened = stack.move()
+  return keep(
+    {
+      pids: [api.pid, worker.pid, ...(await bench.server.pids())],
+      database,
+      async runJob(agent: Agent) {
+        const body = JSON.stringify({ task: TASK })
+        const { id, status } = await sendJson<{ id: string; status: string }>(agent.http, target, { method: 'POST', path: '/jobs', body })
+        if (status !== 'completed') throw new Error(`job ${id} is ${status}`)
+        return id
+      },
+      result: { target, path: (id: string) => `/jobs/${id}` },
     },
     () => opened.disposeAsync(),
   )

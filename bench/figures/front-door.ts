@@ -6,6 +6,7 @@ import {
   killDbos,
   killRestate,
   type OpenDoor,
+  openBare,
   openDbos,
   openLangGraph,
   openMuster,
@@ -126,7 +127,8 @@ async function measureOnce(bench: Bench, rows: Rows, name: string | null, open: 
 }
 
 /** What each keeps: all but LangGraph's development server the submission and the result on disk, before the client has them. */
-const PEERS: { name: string; install: () => Promise<void>; open: OpenDoor; isOnce?: boolean; kill?: (bench: Bench) => Promise<number> }[] = [
+const PEERS: { name: string; install?: () => Promise<void>; open: OpenDoor; isOnce?: boolean; kill?: (bench: Bench) => Promise<number> }[] = [
+  { name: 'bare', open: openBare },
   { name: 'Restate 1.7.12', install: installPeers, open: openRestate, kill: killRestate },
   { name: 'DBOS 5.3.0, polls of 10 ms', install: installPeers, open: openDbos(10) },
   // Its polls of a second take long to measure, and vary little.
@@ -141,7 +143,7 @@ export const frontDoor: Figure = {
   raised: `SUBTASK_WORKERS=${CAPACITY}`,
   notes: [
     'processor, context switches and memory are those of API, worker and PostgreSQL together, without the client; Linux only',
-    'peers: Restate keeps log and results in RocksDB of its own and its worker is started again after kill -9; DBOS is a queue in the same PostgreSQL, with polls of 10 ms and with its default of a second (one run); the development server of LangGraph keeps its runs in memory (one run)',
+    'peers: bare is a statement each that stores a job, takes it, stores its result and reads it, with the same libraries and PostgreSQL and nothing else; Restate keeps log and results in RocksDB of its own and its worker is started again after kill -9; DBOS is a queue in the same PostgreSQL, with polls of 10 ms and with its default of a second (one run); the development server of LangGraph keeps its runs in memory (one run)',
   ],
   async measure(bench) {
     const rows = new Rows()
@@ -154,7 +156,7 @@ export const frontDoor: Figure = {
       for (const { name, open, isOnce, install } of PEERS) {
         if (missing.has(name) || (isOnce && run > 1)) continue
         const measured = await bench.peer(name, async () => {
-          if (!installed.has(install)) await install()
+          if (!installed.has(install)) await install?.()
           installed.add(install)
           await measureOnce(bench, rows, name, open)
           return true

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BatchExecutor } from './batch-executor.ts'
 
 /** Work whose every lot waits to be let go on; items that say so make their lot fail. */
@@ -103,5 +103,52 @@ describe('what is gathered', () => {
     const settled = await Promise.allSettled(['a', 'b'].map((item) => executor.add(item)))
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(batches).toBe(1)
+  })
+})
+
+describe('after a batch', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+  const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+
+  /** Runs a batch of so many items for 5 ms. */
+  async function ran(count: number) {
+    const work = gated(2)
+    const asked = Array.from({ length: count }, (_, place) => work.executor.add(`first ${place}`))
+    await turn()
+    vi.advanceTimersByTime(5)
+    work.batches[0]?.go()
+    await Promise.all(asked)
+    return work
+  }
+
+  it('of several items, the next one waits at most twice as long as that took', async () => {
+    const { executor, batches } = await ran(4)
+    void executor.add('next')
+    await turn()
+    vi.advanceTimersByTime(9)
+    await turn()
+    expect(batches).toHaveLength(1)
+    vi.advanceTimersByTime(1)
+    await turn()
+    expect(batches[1]?.items).toEqual(['next'])
+  })
+
+  it('of several items, the next one begins as soon as as many wait', async () => {
+    const { executor, batches } = await ran(4)
+    const next = ['a', 'b', 'c', 'd']
+    for (const item of next.slice(0, 3)) void executor.add(item)
+    await turn()
+    expect(batches).toHaveLength(1)
+    void executor.add('d')
+    await turn()
+    expect(batches[1]?.items).toEqual(next)
+  })
+
+  it('of fewer than four, the next item is done at once', async () => {
+    const { executor, batches } = await ran(3)
+    void executor.add('next')
+    await turn()
+    expect(batches[1]?.items).toEqual(['next'])
   })
 })
