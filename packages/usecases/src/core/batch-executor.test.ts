@@ -151,4 +151,25 @@ describe('after a batch', () => {
     await turn()
     expect(batches[1]?.items).toEqual(['next'])
   })
+
+  it('a new item waits 20 ms of its own, not what an item before it had left', async () => {
+    const { executor, batches } = gated(2)
+    const asked = [executor.add('first')]
+    await turn()
+    asked.push(executor.add('second'))
+    vi.advanceTimersByTime(10)
+    batches[0]?.go()
+    await asked[0]
+    await turn()
+    expect(batches[1]?.items).toEqual(['second'])
+    vi.advanceTimersByTime(5)
+    asked.push(executor.add('third'))
+    // When the second item would have waited for 20 ms.
+    vi.advanceTimersByTime(5)
+    await turn()
+    expect(batches).toHaveLength(2)
+    vi.advanceTimersByTime(15)
+    await turn()
+    expect(batches[2]?.items).toEqual(['third'])
+  })
 })
