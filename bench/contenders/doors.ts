@@ -104,7 +104,7 @@ export async function openBare(bench: Bench): Promise<Door> {
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await bench.server.emptyDatabase())
   const node = (name: string, ready: RegExp) => startPeer(bench, name, process.execPath, [join(PROCESSES, `${name}.ts`), database.adminUrl], {}, ready)
-  // It makes the table that its worker reads.
+  // The API makes the table that the worker reads, so it starts first.
   const api = stack.use(await node('bare-api', /^up (\S+)/m))
   const worker = stack.use(await node('bare-worker', /^up/m))
   const target: HttpTarget = { url: api.ready, headers: {} }

@@ -143,7 +143,7 @@ export const frontDoor: Figure = {
   raised: `SUBTASK_WORKERS=${CAPACITY}`,
   notes: [
     'processor, context switches and memory are those of API, worker and PostgreSQL together, without the client; Linux only',
-    'peers: bare is a statement each that stores a job, takes it, stores its result and reads it, with the same libraries and PostgreSQL and nothing else; Restate keeps log and results in RocksDB of its own and its worker is started again after kill -9; DBOS is a queue in the same PostgreSQL, with polls of 10 ms and with its default of a second (one run); the development server of LangGraph keeps its runs in memory (one run)',
+    'peers: bare is four statements and nothing else, with the same libraries and PostgreSQL: one stores a job, one takes it, one stores its result, one reads it; Restate keeps log and results in RocksDB of its own and its worker is started again after kill -9; DBOS is a queue in the same PostgreSQL, with polls of 10 ms and with its default of a second (one run); the development server of LangGraph keeps its runs in memory (one run)',
   ],
   async measure(bench) {
     const rows = new Rows()
@@ -156,7 +156,7 @@ export const frontDoor: Figure = {
       for (const { name, open, isOnce, install } of PEERS) {
         if (missing.has(name) || (isOnce && run > 1)) continue
         const measured = await bench.peer(name, async () => {
-          if (!installed.has(install)) await install?.()
+          if (install !== undefined && !installed.has(install)) await install()
           installed.add(install)
           await measureOnce(bench, rows, name, open)
           return true

@@ -2,6 +2,8 @@
 import { connectBare } from '../instrument/connect-bare.ts'
 
 const RESULT = 'Done. '.repeat(34).slice(0, 200)
+/** Jobs that one statement takes. */
+const TAKEN_MAX = 100
 const sql = connectBare(process.argv[2] as string)
 let isTold = false
 let isTaking = false
@@ -13,7 +15,9 @@ async function take(): Promise<void> {
   while (isTold) {
     isTold = false
     const taken = await sql<{ id: string }[]>`
-      update jobs set status = 'running' where id in (select id from jobs where status = 'pending' order by id limit 100 for update skip locked) returning id`
+      update jobs set status = 'running' where id in (select id from jobs where status = 'pending' order by id limit ${TAKEN_MAX} for update skip locked) returning id`
+    // More may be pending.
+    if (taken.length === TAKEN_MAX) isTold = true
     for (const { id } of taken) {
       void sql`update jobs set status = 'completed', result = ${RESULT} where id = ${id} returning pg_notify('ended', id::text)`.execute()
     }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BatchExecutor } from './batch-executor.ts'
 
 /** Work whose every lot waits to be let go on; items that say so make their lot fail. */
-function gated(batchesAtOnce: number, batchSizeMax = 100) {
+function gated(batchesAtOnce: number, batchSizeMax = 100, isGathering = false) {
   const batches: { items: string[]; go: () => void }[] = []
   const executor = new BatchExecutor<string, string>(
     async (items) => {
@@ -12,7 +12,7 @@ function gated(batchesAtOnce: number, batchSizeMax = 100) {
       if (items.includes('poison')) throw new Error('poisoned')
       return items.map((item) => (item === 'refused' ? { error: new Error('refused') } : { answer: item.toUpperCase() }))
     },
-    { batchesAtOnce, batchSizeMax },
+    { batchesAtOnce, batchSizeMax, isGathering },
   )
   const batch = async (place: number) => {
     await expect.poll(() => batches.length).toBeGreaterThan(place)
@@ -106,70 +106,124 @@ describe('what is gathered', () => {
   })
 })
 
-describe('after a batch', () => {
+describe('by the clock', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }))
   afterEach(() => void vi.useRealTimers())
   const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
-
-  /** Runs a batch of so many items for 5 ms. */
-  async function ran(count: number) {
-    const work = gated(2)
-    const asked = Array.from({ length: count }, (_, place) => work.executor.add(`first ${place}`))
+  const pass = async (ms: number) => {
+    vi.advanceTimersByTime(ms)
     await turn()
-    vi.advanceTimersByTime(5)
-    work.batches[0]?.go()
-    await Promise.all(asked)
-    return work
   }
 
-  it('of several items, the next one waits at most twice as long as that took', async () => {
-    const { executor, batches } = await ran(4)
-    void executor.add('next')
-    await turn()
-    vi.advanceTimersByTime(9)
-    await turn()
-    expect(batches).toHaveLength(1)
-    vi.advanceTimersByTime(1)
-    await turn()
-    expect(batches[1]?.items).toEqual(['next'])
-  })
-
-  it('of several items, the next one begins as soon as as many wait', async () => {
-    const { executor, batches } = await ran(4)
-    const next = ['a', 'b', 'c', 'd']
-    for (const item of next.slice(0, 3)) void executor.add(item)
-    await turn()
-    expect(batches).toHaveLength(1)
-    void executor.add('d')
-    await turn()
-    expect(batches[1]?.items).toEqual(next)
-  })
-
-  it('of fewer than four, the next item is done at once', async () => {
-    const { executor, batches } = await ran(3)
-    void executor.add('next')
-    await turn()
-    expect(batches[1]?.items).toEqual(['next'])
-  })
-
-  it('a new item waits 20 ms of its own, not what an item before it had left', async () => {
+  it('an item waits 20 ms of its own, not what an item before it had left', async () => {
     const { executor, batches } = gated(2)
-    const asked = [executor.add('first')]
+    void executor.add('first')
     await turn()
-    asked.push(executor.add('second'))
-    vi.advanceTimersByTime(10)
+    void executor.add('second')
+    await pass(10)
     batches[0]?.go()
-    await asked[0]
     await turn()
     expect(batches[1]?.items).toEqual(['second'])
-    vi.advanceTimersByTime(5)
-    asked.push(executor.add('third'))
+    await pass(5)
+    void executor.add('third')
     // When the second item would have waited for 20 ms.
-    vi.advanceTimersByTime(5)
+    await pass(5)
+    expect(batches).toHaveLength(2)
+    await pass(15)
+    expect(batches[2]?.items).toEqual(['third'])
+  })
+
+  it.each([false, true])('an item that all batches kept waiting is done after any of them, while others hang (gathering: %s)', async (isGathering) => {
+    const { executor, batches } = gated(2, 100, isGathering)
+    void executor.add('hangs')
+    await turn()
+    void executor.add('long')
+    await pass(100)
+    expect(batches).toHaveLength(2)
+    void executor.add('waits')
+    await pass(150)
+    expect(batches).toHaveLength(2)
+    batches[1]?.go()
+    await turn()
+    expect(batches[2]?.items).toEqual(['waits'])
+  })
+
+  it('an item that comes while all batches hang is done after the first that ends, however soon that is', async () => {
+    const { executor, batches } = gated(2, 100, true)
+    void executor.add('hangs')
+    await turn()
+    void executor.add('long')
+    await pass(100)
+    void executor.add('waits')
+    await pass(30)
+    batches[1]?.go()
     await turn()
     expect(batches).toHaveLength(2)
-    vi.advanceTimersByTime(15)
-    await turn()
-    expect(batches[2]?.items).toEqual(['third'])
+    await pass(70)
+    expect(batches[2]?.items).toEqual(['waits'])
+  })
+
+  describe('gathering', () => {
+    /** Runs a batch of so many items for so long. */
+    async function ran(count: number, tookMs: number) {
+      const work = gated(2, 6, true)
+      const asked = Array.from({ length: count }, (_, place) => work.executor.add(`first ${place}`))
+      await turn()
+      await pass(tookMs)
+      work.batches[0]?.go()
+      await Promise.all(asked)
+      await turn()
+      return work
+    }
+
+    it.each([
+      [5, 10],
+      [50, 20],
+    ])('after a batch of four that took %d ms, the next item waits for %d ms', async (tookMs, waitsMs) => {
+      const { executor, batches } = await ran(4, tookMs)
+      void executor.add('next')
+      await pass(waitsMs - 1)
+      expect(batches).toHaveLength(1)
+      await pass(1)
+      expect(batches[1]?.items).toEqual(['next'])
+    })
+
+    it('after a batch of four, the next one begins as soon as four wait', async () => {
+      const { executor, batches } = await ran(4, 5)
+      const next = ['a', 'b', 'c', 'd']
+      for (const item of next.slice(0, 3)) void executor.add(item)
+      await turn()
+      expect(batches).toHaveLength(1)
+      void executor.add('d')
+      await turn()
+      expect(batches[1]?.items).toEqual(next)
+    })
+
+    it('after a batch of fewer than four, the next item is done at once', async () => {
+      const { executor, batches } = await ran(3, 5)
+      void executor.add('next')
+      await turn()
+      expect(batches[1]?.items).toEqual(['next'])
+    })
+
+    it('a second batch begins at once only if it is full', async () => {
+      const { executor, batches } = gated(2, 6, true)
+      void executor.add('first')
+      await turn()
+      for (let place = 0; place < 5; place += 1) void executor.add(`few ${place}`)
+      await pass(99)
+      expect(batches).toHaveLength(1)
+      void executor.add('one more')
+      await turn()
+      expect(batches[1]?.items).toHaveLength(6)
+      // Beside the running batch, the second one takes no more when it has ended.
+      void executor.add('next')
+      batches[1]?.go()
+      await turn()
+      expect(batches).toHaveLength(2)
+      batches[0]?.go()
+      await turn()
+      expect(batches[2]?.items).toEqual(['next'])
+    })
   })
 })

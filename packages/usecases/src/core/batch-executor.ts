@@ -23,20 +23,29 @@ export async function isolating<Item, Answer>(items: readonly Item[], work: (ite
   return parts
 }
 
-/** After a batch of so many items the executor rests. Fewer come each at its own time, and a rest would only delay the next one. */
+/** With so many items waiting, another batch starts at once. A batch costs as much as a dozen of its items, so fewer wait for the running one. */
+const WORTH_A_BATCH = 12
+/** How long an item waits for the running batch, which may itself be waiting for a lock. */
+const PATIENCE_MS = { gathering: 100, otherwise: 20 }
+/** A gathering executor rests after a batch of so many items. Fewer come each at its own time, and a rest would only delay the next one. */
 const WORTH_A_REST = 4
-/** A rest takes at most so many times as long as the batch before it, and no longer than this. */
-const REST_SHARE = 2
+/** How long it rests: so many times as long as the batch took, */
+const REST_FACTOR = 2
+/** but no longer than this. */
 const REST_MS_MAX = 20
 
 export interface BatchExecutorOptions {
   /** Batches that run at the same time. Items that come in the meantime wait for the next batch. */
   batchesAtOnce: number
   batchSizeMax: number
-  /** With so many items waiting, another batch starts at once. A batch costs as much as a dozen of its items, so fewer wait for the running one. 12 by default. */
-  worthABatch?: number
-  /** But no longer than this many milliseconds, because the running batch may be waiting for a lock. 20 by default. */
-  patienceMs?: number
+  /**
+   * Whether large batches matter more than an early start. After a batch of four or more, the next one waits for as many items, up to 20 ms. A second
+   * batch starts beside a running one only if it is full, or if an item has waited for 100 ms.
+   *
+   * Without this, a busy machine does less the more it has to do: callers get less of the processor, so fewer items come while a batch runs, and
+   * smaller batches cost more of the processor for each item.
+   */
+  isGathering?: boolean
 }
 
 interface Waiting<Item, Answer> {
@@ -49,21 +58,24 @@ interface Waiting<Item, Answer> {
 /**
  * Collects concurrent calls into batches, which share round trips and commits. A lone call runs at once and alone. If a batch fails, each
  * of its items is tried alone.
- *
- * Under load each batch waits for as many items as the last one had, for a short time. Otherwise a busy machine does less the more it has to do: callers
- * get less of the processor, so fewer items come while a batch runs, so batches become smaller, and these take more of the processor for each item.
  */
 export class BatchExecutor<Item, Answer> {
   readonly #work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>
-  readonly #options: Required<BatchExecutorOptions>
+  readonly #options: BatchExecutorOptions
+  /** With so many items waiting, another batch starts at once. */
+  readonly #worthABatch: number
+  readonly #patienceMs: number
   readonly #waiting: Waiting<Item, Answer>[] = []
   #running = 0
+  #isWatched = false
   /** Ends once so many items wait. */
   #rest: { enough: number; end: () => void } | null = null
 
   constructor(work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>, options: BatchExecutorOptions) {
     this.#work = work
-    this.#options = { worthABatch: 12, patienceMs: 20, ...options }
+    this.#options = options
+    this.#worthABatch = options.isGathering ? options.batchSizeMax : WORTH_A_BATCH
+    this.#patienceMs = options.isGathering ? PATIENCE_MS.gathering : PATIENCE_MS.otherwise
   }
 
   add(item: Item): Promise<Answer> {
@@ -71,8 +83,8 @@ export class BatchExecutor<Item, Answer> {
       const count = this.#waiting.push({ item, sinceMs: performance.now(), resolve, reject })
       if (this.#rest !== null) {
         if (count >= this.#rest.enough) this.#rest.end()
-      } else if (this.#running === 0 || count === this.#options.worthABatch) this.#begin()
-      else if (count === 1) this.#beginLater()
+      } else if (this.#running === 0 || count === this.#worthABatch) this.#begin()
+      else this.#watch()
     })
   }
 
@@ -83,24 +95,39 @@ export class BatchExecutor<Item, Answer> {
     setImmediate(() => void this.#drain())
   }
 
-  #beginLater(): void {
-    setTimeout(() => {
-      // Not for those who have come meanwhile: the batches between may have been quick.
-      const [oldest] = this.#waiting
-      if (oldest !== undefined && performance.now() - oldest.sinceMs >= this.#options.patienceMs - 1) this.#begin()
-    }, this.#options.patienceMs)
+  /** Begins another batch when an item has waited long enough. As long as items wait, there is a timer. */
+  #watch(): void {
+    const [oldest] = this.#waiting
+    if (this.#isWatched || oldest === undefined) return
+    this.#isWatched = true
+    const leftMs = oldest.sinceMs + this.#patienceMs - performance.now()
+    setTimeout(
+      () => {
+        this.#isWatched = false
+        if (this.#isOverdue()) this.#begin()
+        this.#watch()
+      },
+      leftMs > 0 ? leftMs : this.#patienceMs,
+    )
+  }
+
+  #isOverdue(): boolean {
+    const [oldest] = this.#waiting
+    return oldest !== undefined && performance.now() - oldest.sinceMs >= this.#patienceMs
   }
 
   async #drain(): Promise<void> {
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
-      // The rest need not wait for this batch.
-      if (this.#waiting.length >= this.#options.worthABatch) this.#begin()
-      else if (this.#waiting.length > 0) this.#beginLater()
+      // What is left need not wait for this batch.
+      if (this.#waiting.length >= this.#worthABatch) this.#begin()
+      else this.#watch()
       const startMs = performance.now()
       await this.#run(batch)
-      if (this.#running === 1) await this.#restAfter(batch.length, performance.now() - startMs)
-      // Another batch is running, and takes the next ones: with few items each, all would cost more.
-      else if (this.#waiting.length < this.#options.worthABatch) break
+      if (this.#options.isGathering) {
+        // The other running batch takes what comes, unless it hangs: with few items each, both would cost more.
+        if (this.#running > 1 && this.#waiting.length < this.#worthABatch && !this.#isOverdue()) break
+        if (this.#running === 1) await this.#restAfter(batch.length, performance.now() - startMs)
+      }
     }
     this.#running -= 1
   }
@@ -109,7 +136,7 @@ export class BatchExecutor<Item, Answer> {
     if (size < WORTH_A_REST || this.#waiting.length >= size) return
     await new Promise<void>((resolve) => {
       this.#rest = { enough: size, end: resolve }
-      setTimeout(resolve, Math.min(tookMs * REST_SHARE, REST_MS_MAX))
+      setTimeout(resolve, Math.min(tookMs * REST_FACTOR, REST_MS_MAX))
     })
     this.#rest = null
   }

@@ -303,8 +303,8 @@ async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lane
   return new DomainError('pending_limit_reached', message, { retryAfterSeconds: 1, limit, limited_by: limitedBy, agent_id: agentId })
 }
 
-/** One batch after the other, so that under load each has many items, unless there are enough for a full one or the running one waits for a lock. */
-const BATCHES = { batchesAtOnce: 4, batchSizeMax: 50, worthABatch: 50, patienceMs: 100 }
+/** More than one at once, because one may be waiting for a lock. */
+const BATCHES = { batchesAtOnce: 4, batchSizeMax: 50, isGathering: true }
 const batches = new WeakMap<RunJobs, Map<string, BatchExecutor<Prepared, Subtask>>>()
 
 /** Concurrent spawns of a project without an `Idempotency-Key` share a transaction. */
