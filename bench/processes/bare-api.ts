@@ -1,5 +1,5 @@
 /**
- * The least that a front door of this kind does: a statement that stores a job, a worker that is told of it, and the stored result as the answer.
+ * The least that a front door of this kind does: a statement that stores a job, a notification to its worker, and the stored result as the answer.
  * It has no keys, limits, events, attempts or leases, checks nothing, and never runs a job whose notification is lost. Argument: the URL of its database.
  */
 import Fastify from 'fastify'
@@ -21,7 +21,7 @@ await sql.listen('ended', (id) => endOf(id).resolve())
 const app = Fastify()
 app.post<{ Body: { task: string } }>('/jobs', async ({ body }) => {
   const [job] = await sql<[{ id: string }]>`insert into jobs (task) values (${body.task}) returning id, pg_notify('submitted', '')`
-  // Its end may have been told before the answer to its insertion was read.
+  // The notification of its end may have been read before the answer to its insertion.
   await endOf(job.id).promise
   ends.delete(job.id)
   return (await sql`select id, status, result from jobs where id = ${job.id}`)[0]

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BatchExecutor } from './batch-executor.ts'
 
 /** Work whose every lot waits to be let go on; items that say so make their lot fail. */
-function gated(batchesAtOnce: number, batchSizeMax = 100, isGathering = false) {
+function gated(batchesAtOnce: number, batchSizeMax = 100, prefersLargeBatches = false) {
   const batches: { items: string[]; go: () => void }[] = []
   const executor = new BatchExecutor<string, string>(
     async (items) => {
@@ -12,7 +12,7 @@ function gated(batchesAtOnce: number, batchSizeMax = 100, isGathering = false) {
       if (items.includes('poison')) throw new Error('poisoned')
       return items.map((item) => (item === 'refused' ? { error: new Error('refused') } : { answer: item.toUpperCase() }))
     },
-    { batchesAtOnce, batchSizeMax, isGathering },
+    { batchesAtOnce, batchSizeMax, prefersLargeBatches },
   )
   const batch = async (place: number) => {
     await expect.poll(() => batches.length).toBeGreaterThan(place)
@@ -133,20 +133,23 @@ describe('by the clock', () => {
     expect(batches[2]?.items).toEqual(['third'])
   })
 
-  it.each([false, true])('an item that all batches kept waiting is done after any of them, while others hang (gathering: %s)', async (isGathering) => {
-    const { executor, batches } = gated(2, 100, isGathering)
-    void executor.add('hangs')
-    await turn()
-    void executor.add('long')
-    await pass(100)
-    expect(batches).toHaveLength(2)
-    void executor.add('waits')
-    await pass(150)
-    expect(batches).toHaveLength(2)
-    batches[1]?.go()
-    await turn()
-    expect(batches[2]?.items).toEqual(['waits'])
-  })
+  it.each([false, true])(
+    'an item that all batches kept waiting is done after any of them, while others hang (prefers large batches: %s)',
+    async (prefersLargeBatches) => {
+      const { executor, batches } = gated(2, 100, prefersLargeBatches)
+      void executor.add('hangs')
+      await turn()
+      void executor.add('long')
+      await pass(100)
+      expect(batches).toHaveLength(2)
+      void executor.add('waits')
+      await pass(150)
+      expect(batches).toHaveLength(2)
+      batches[1]?.go()
+      await turn()
+      expect(batches[2]?.items).toEqual(['waits'])
+    },
+  )
 
   it('an item that comes while all batches hang is done after the first that ends, however soon that is', async () => {
     const { executor, batches } = gated(2, 100, true)
@@ -163,7 +166,7 @@ describe('by the clock', () => {
     expect(batches[2]?.items).toEqual(['waits'])
   })
 
-  describe('gathering', () => {
+  describe('that prefers large batches', () => {
     /** Runs a batch of so many items for so long. */
     async function ran(count: number, tookMs: number) {
       const work = gated(2, 6, true)

@@ -26,8 +26,8 @@ export async function isolating<Item, Answer>(items: readonly Item[], work: (ite
 /** With so many items waiting, another batch starts at once. A batch costs as much as a dozen of its items, so fewer wait for the running one. */
 const WORTH_A_BATCH = 12
 /** How long an item waits for the running batch, which may itself be waiting for a lock. */
-const PATIENCE_MS = { gathering: 100, otherwise: 20 }
-/** A gathering executor rests after a batch of so many items. Fewer come each at its own time, and a rest would only delay the next one. */
+const PATIENCE_MS = { large: 100, otherwise: 20 }
+/** An executor that prefers large batches rests after a batch of so many items. Fewer come each at its own time, and a rest would only delay the next one. */
 const WORTH_A_REST = 4
 /** How long it rests: so many times as long as the batch took, */
 const REST_FACTOR = 2
@@ -45,7 +45,7 @@ export interface BatchExecutorOptions {
    * Without this, a busy machine does less the more it has to do: callers get less of the processor, so fewer items come while a batch runs, and
    * smaller batches cost more of the processor for each item.
    */
-  isGathering?: boolean
+  prefersLargeBatches?: boolean
 }
 
 interface Waiting<Item, Answer> {
@@ -74,8 +74,8 @@ export class BatchExecutor<Item, Answer> {
   constructor(work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>, options: BatchExecutorOptions) {
     this.#work = work
     this.#options = options
-    this.#worthABatch = options.isGathering ? options.batchSizeMax : WORTH_A_BATCH
-    this.#patienceMs = options.isGathering ? PATIENCE_MS.gathering : PATIENCE_MS.otherwise
+    this.#worthABatch = options.prefersLargeBatches ? options.batchSizeMax : WORTH_A_BATCH
+    this.#patienceMs = options.prefersLargeBatches ? PATIENCE_MS.large : PATIENCE_MS.otherwise
   }
 
   add(item: Item): Promise<Answer> {
@@ -123,7 +123,7 @@ export class BatchExecutor<Item, Answer> {
       else this.#watch()
       const startMs = performance.now()
       await this.#run(batch)
-      if (this.#options.isGathering) {
+      if (this.#options.prefersLargeBatches) {
         // The other running batch takes what comes, unless it hangs: with few items each, both would cost more.
         if (this.#running > 1 && this.#waiting.length < this.#worthABatch && !this.#isOverdue()) break
         if (this.#running === 1) await this.#restAfter(batch.length, performance.now() - startMs)

@@ -304,7 +304,7 @@ async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lane
 }
 
 /** More than one at once, because one may be waiting for a lock. */
-const BATCHES = { batchesAtOnce: 4, batchSizeMax: 50, isGathering: true }
+const BATCHES = { batchesAtOnce: 4, batchSizeMax: 50, prefersLargeBatches: true }
 const batches = new WeakMap<RunJobs, Map<string, BatchExecutor<Prepared, Subtask>>>()
 
 /** Concurrent spawns of a project without an `Idempotency-Key` share a transaction. */
