@@ -1,6 +1,6 @@
 /**
  * The least that a front door of this kind does: a statement that stores a job, a notification to its worker, and the stored result as the answer.
- * It has no keys, limits, events, attempts or leases, checks nothing, and never runs a job whose notification is lost. Argument: the URL of its database.
+ * It has no keys, limits, events, attempts or leases, checks nothing, and a job whose notification is lost waits for the next one. Argument: the URL of its database.
  */
 import Fastify from 'fastify'
 import { connectBare } from '../instrument/connect-bare.ts'
