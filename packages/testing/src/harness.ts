@@ -23,6 +23,8 @@ export interface HarnessOptions {
   settings?: Record<string, string>
   /** Connections of each of the two pools. */
   connectionsMax?: number
+  /** How long a statement may take; 5 s unless given, as in the product. */
+  statementTimeoutMs?: number
   /** Instead of a copy of the template. */
   database?: TestDatabase
 }
@@ -56,7 +58,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const database = options.database ?? (await testDatabase())
   const dataDir = await mkdtemp(join(tmpdir(), 'muster-data-'))
   const log = recordingLog()
-  const pool = { connectionsMax: options.connectionsMax ?? 20, applicationName: 'muster-test' }
+  const pool = { connectionsMax: options.connectionsMax ?? 20, applicationName: 'muster-test', statementTimeoutMs: options.statementTimeoutMs ?? 5_000 }
   const db = connect(database.appUrl, { role: 'muster_app', ...pool })
   const dispatchDb = connect(database.appUrl, { role: 'muster_dispatch', ...pool })
   const admin = postgres(database.adminUrl, { max: 4, onnotice: () => {}, types: { int8: NUMBER_FROM_INT8 } }) as unknown as postgres.Sql

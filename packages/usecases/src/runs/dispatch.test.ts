@@ -13,7 +13,12 @@ const RUNNING_LIMIT = 3
 let harness: Harness
 
 beforeAll(async () => {
-  harness = await startHarness({ settings: { SUBTASK_MAX_PENDING: '40', SUBTASK_MAX_CONCURRENT: String(RUNNING_LIMIT) }, connectionsMax: 40 })
+  harness = await startHarness({
+    settings: { SUBTASK_MAX_PENDING: '40', SUBTASK_MAX_CONCURRENT: String(RUNNING_LIMIT) },
+    connectionsMax: 40,
+    // Thirty transactions take turns in this one process, between their statements as well, and hold their locks meanwhile: a busy machine took 5 s.
+    statementTimeoutMs: 30_000,
+  })
 })
 
 afterAll(() => harness.close())
