@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BatchExecutor } from './batch-executor.ts'
 
 /** Work whose every lot waits to be let go on; items that say so make their lot fail. */
-function gated(batchesAtOnce: number, batchSizeMax = 100) {
+function gated(batchesAtOnce: number, batchSizeMax = 100, prefersLargeBatches = false) {
   const batches: { items: string[]; go: () => void }[] = []
   const executor = new BatchExecutor<string, string>(
     async (items) => {
@@ -12,7 +12,7 @@ function gated(batchesAtOnce: number, batchSizeMax = 100) {
       if (items.includes('poison')) throw new Error('poisoned')
       return items.map((item) => (item === 'refused' ? { error: new Error('refused') } : { answer: item.toUpperCase() }))
     },
-    { batchesAtOnce, batchSizeMax },
+    { batchesAtOnce, batchSizeMax, prefersLargeBatches },
   )
   const batch = async (place: number) => {
     await expect.poll(() => batches.length).toBeGreaterThan(place)
@@ -84,6 +84,18 @@ describe('what is gathered', () => {
     expect(await Promise.all(asked)).toEqual(['A', 'B', 'C', 'D', 'E'])
   })
 
+  it('shares a batch only up to so many bytes, and what is larger alone goes alone', async () => {
+    const batches: string[][] = []
+    const work = async (items: readonly string[]) => {
+      batches.push([...items])
+      return items.map((item) => ({ answer: item.length }))
+    }
+    const executor = new BatchExecutor<string, number>(work, { batchesAtOnce: 1, batchSizeMax: 10, bytes: { max: 4, of: ({ length }) => length } })
+    const items = ['two', 'and', 'a', 'of', 'a', 'enormous', 'b']
+    expect(await Promise.all(items.map((item) => executor.add(item)))).toEqual([3, 3, 1, 2, 1, 8, 1])
+    expect(batches).toEqual([['two'], ['and', 'a'], ['of', 'a'], ['enormous'], ['b']])
+  })
+
   it('is done one by one where the lot fails, so that only the bad one does', async () => {
     const { executor, batch } = gated(1)
     const settled = Promise.allSettled(['a', 'poison', 'c'].map((item) => executor.add(item)))
@@ -103,5 +115,130 @@ describe('what is gathered', () => {
     const settled = await Promise.allSettled(['a', 'b'].map((item) => executor.add(item)))
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(batches).toBe(1)
+  })
+})
+
+describe('by the clock', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+  const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  const pass = async (ms: number) => {
+    vi.advanceTimersByTime(ms)
+    await turn()
+  }
+
+  it('an item waits 20 ms of its own, not what an item before it had left', async () => {
+    const { executor, batches } = gated(2)
+    void executor.add('first')
+    await turn()
+    void executor.add('second')
+    await pass(10)
+    batches[0]?.go()
+    await turn()
+    expect(batches[1]?.items).toEqual(['second'])
+    await pass(5)
+    void executor.add('third')
+    // When the second item would have waited for 20 ms.
+    await pass(5)
+    expect(batches).toHaveLength(2)
+    await pass(15)
+    expect(batches[2]?.items).toEqual(['third'])
+  })
+
+  it.each([false, true])(
+    'an item that all batches kept waiting is done after any of them, while others hang (prefers large batches: %s)',
+    async (prefersLargeBatches) => {
+      const { executor, batches } = gated(2, 100, prefersLargeBatches)
+      void executor.add('hangs')
+      await turn()
+      void executor.add('long')
+      await pass(100)
+      expect(batches).toHaveLength(2)
+      void executor.add('waits')
+      await pass(150)
+      expect(batches).toHaveLength(2)
+      batches[1]?.go()
+      await turn()
+      expect(batches[2]?.items).toEqual(['waits'])
+    },
+  )
+
+  it('an item that comes while all batches hang is done after the first that ends, however soon that is', async () => {
+    const { executor, batches } = gated(2, 100, true)
+    void executor.add('hangs')
+    await turn()
+    void executor.add('long')
+    await pass(100)
+    void executor.add('waits')
+    await pass(30)
+    batches[1]?.go()
+    await turn()
+    expect(batches).toHaveLength(2)
+    await pass(70)
+    expect(batches[2]?.items).toEqual(['waits'])
+  })
+
+  describe('that prefers large batches', () => {
+    /** Runs a batch of so many items for so long. */
+    async function ran(count: number, tookMs: number) {
+      const work = gated(2, 6, true)
+      const asked = Array.from({ length: count }, (_, place) => work.executor.add(`first ${place}`))
+      await turn()
+      await pass(tookMs)
+      work.batches[0]?.go()
+      await Promise.all(asked)
+      await turn()
+      return work
+    }
+
+    it.each([
+      [5, 10],
+      [50, 20],
+    ])('after a batch of four that took %d ms, the next item waits for %d ms', async (tookMs, waitsMs) => {
+      const { executor, batches } = await ran(4, tookMs)
+      void executor.add('next')
+      await pass(waitsMs - 1)
+      expect(batches).toHaveLength(1)
+      await pass(1)
+      expect(batches[1]?.items).toEqual(['next'])
+    })
+
+    it('after a batch of four, the next one begins as soon as four wait', async () => {
+      const { executor, batches } = await ran(4, 5)
+      const next = ['a', 'b', 'c', 'd']
+      for (const item of next.slice(0, 3)) void executor.add(item)
+      await turn()
+      expect(batches).toHaveLength(1)
+      void executor.add('d')
+      await turn()
+      expect(batches[1]?.items).toEqual(next)
+    })
+
+    it('after a batch of fewer than four, the next item is done at once', async () => {
+      const { executor, batches } = await ran(3, 5)
+      void executor.add('next')
+      await turn()
+      expect(batches[1]?.items).toEqual(['next'])
+    })
+
+    it('a second batch begins at once only if it is full', async () => {
+      const { executor, batches } = gated(2, 6, true)
+      void executor.add('first')
+      await turn()
+      for (let place = 0; place < 5; place += 1) void executor.add(`few ${place}`)
+      await pass(99)
+      expect(batches).toHaveLength(1)
+      void executor.add('one more')
+      await turn()
+      expect(batches[1]?.items).toHaveLength(6)
+      // Beside the running batch, the second one takes no more when it has ended.
+      void executor.add('next')
+      batches[1]?.go()
+      await turn()
+      expect(batches).toHaveLength(2)
+      batches[0]?.go()
+      await turn()
+      expect(batches[2]?.items).toEqual(['next'])
+    })
   })
 })

@@ -25,17 +25,34 @@ export async function isolating<Item, Answer>(items: readonly Item[], work: (ite
 
 /** With so many items waiting, another batch starts at once. A batch costs as much as a dozen of its items, so fewer wait for the running one. */
 const WORTH_A_BATCH = 12
-/** But no longer than this, because the running batch may be waiting for a lock. */
-const PATIENCE_MS = 20
+/** How long an item waits for the running batch, which may itself be waiting for a lock. */
+const PATIENCE_MS = { large: 100, otherwise: 20 }
+/** An executor that prefers large batches rests after a batch of so many items. Fewer come each at its own time, and a rest would only delay the next one. */
+const WORTH_A_REST = 4
+/** How long it rests: so many times as long as the batch took, */
+const REST_FACTOR = 2
+/** but no longer than this. */
+const REST_MS_MAX = 20
 
-export interface BatchExecutorOptions {
+export interface BatchExecutorOptions<Item> {
   /** Batches that run at the same time. Items that come in the meantime wait for the next batch. */
   batchesAtOnce: number
   batchSizeMax: number
+  /** How large a batch of more than one item may be in bytes. */
+  bytes?: { max: number; of: (item: Item) => number }
+  /**
+   * Whether large batches matter more than an early start. After a batch of four or more, the next one waits for as many items, up to 20 ms. A second
+   * batch starts beside a running one only if it is full, or if an item has waited for 100 ms.
+   *
+   * Without this, a busy machine does less the more it has to do: callers get less of the processor, so fewer items come while a batch runs, and
+   * smaller batches cost more of the processor for each item.
+   */
+  prefersLargeBatches?: boolean
 }
 
 interface Waiting<Item, Answer> {
   item: Item
+  sinceMs: number
   resolve: (answer: Answer) => void
   reject: (error: unknown) => void
 }
@@ -46,20 +63,30 @@ interface Waiting<Item, Answer> {
  */
 export class BatchExecutor<Item, Answer> {
   readonly #work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>
-  readonly #options: BatchExecutorOptions
+  readonly #options: BatchExecutorOptions<Item>
+  /** With so many items waiting, another batch starts at once. */
+  readonly #worthABatch: number
+  readonly #patienceMs: number
   readonly #waiting: Waiting<Item, Answer>[] = []
   #running = 0
+  #isWatched = false
+  /** Ends once so many items wait. */
+  #rest: { enough: number; end: () => void } | null = null
 
-  constructor(work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>, options: BatchExecutorOptions) {
+  constructor(work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>, options: BatchExecutorOptions<Item>) {
     this.#work = work
     this.#options = options
+    this.#worthABatch = options.prefersLargeBatches ? options.batchSizeMax : WORTH_A_BATCH
+    this.#patienceMs = options.prefersLargeBatches ? PATIENCE_MS.large : PATIENCE_MS.otherwise
   }
 
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const count = this.#waiting.push({ item, resolve, reject })
-      if (this.#running === 0 || count === WORTH_A_BATCH) this.#begin()
-      else if (count === 1) setTimeout(() => this.#begin(), PATIENCE_MS)
+      const count = this.#waiting.push({ item, sinceMs: performance.now(), resolve, reject })
+      if (this.#rest !== null) {
+        if (count >= this.#rest.enough) this.#rest.end()
+      } else if (this.#running === 0 || count === this.#worthABatch) this.#begin()
+      else this.#watch()
     })
   }
 
@@ -70,18 +97,63 @@ export class BatchExecutor<Item, Answer> {
     setImmediate(() => void this.#drain())
   }
 
+  /** Begins another batch when an item has waited long enough. As long as items wait, there is a timer. */
+  #watch(): void {
+    const [oldest] = this.#waiting
+    if (this.#isWatched || oldest === undefined) return
+    this.#isWatched = true
+    const leftMs = oldest.sinceMs + this.#patienceMs - performance.now()
+    setTimeout(
+      () => {
+        this.#isWatched = false
+        if (this.#isOverdue()) this.#begin()
+        this.#watch()
+      },
+      leftMs > 0 ? leftMs : this.#patienceMs,
+    )
+  }
+
+  #isOverdue(): boolean {
+    const [oldest] = this.#waiting
+    return oldest !== undefined && performance.now() - oldest.sinceMs >= this.#patienceMs
+  }
+
   async #drain(): Promise<void> {
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
-      // The rest need not wait for this batch.
-      if (this.#waiting.length >= WORTH_A_BATCH) this.#begin()
-      else if (this.#waiting.length > 0) setTimeout(() => this.#begin(), PATIENCE_MS)
+      // What is left need not wait for this batch.
+      if (this.#waiting.length >= this.#worthABatch) this.#begin()
+      else this.#watch()
+      const startMs = performance.now()
       await this.#run(batch)
+      if (this.#options.prefersLargeBatches) {
+        // The other running batch takes what comes, unless it hangs: with few items each, both would cost more.
+        if (this.#running > 1 && this.#waiting.length < this.#worthABatch && !this.#isOverdue()) break
+        if (this.#running === 1) await this.#restAfter(batch.length, performance.now() - startMs)
+      }
     }
     this.#running -= 1
   }
 
+  async #restAfter(size: number, tookMs: number): Promise<void> {
+    if (size < WORTH_A_REST || this.#waiting.length >= size) return
+    await new Promise<void>((resolve) => {
+      this.#rest = { enough: size, end: resolve }
+      setTimeout(resolve, Math.min(tookMs * REST_FACTOR, REST_MS_MAX))
+    })
+    this.#rest = null
+  }
+
   #take(): Waiting<Item, Answer>[] {
-    return this.#waiting.splice(0, this.#options.batchSizeMax)
+    const { batchSizeMax, bytes } = this.#options
+    if (bytes === undefined) return this.#waiting.splice(0, batchSizeMax)
+    let count = 0
+    let sum = 0
+    for (const { item } of this.#waiting) {
+      sum += bytes.of(item)
+      if (count === batchSizeMax || (count > 0 && sum > bytes.max)) break
+      count += 1
+    }
+    return this.#waiting.splice(0, count)
   }
 
   async #run(batch: readonly Waiting<Item, Answer>[]): Promise<void> {

@@ -303,8 +303,8 @@ async function isFull(tx: Tx, projectId: string, agentId: string, defaults: lane
   return new DomainError('pending_limit_reached', message, { retryAfterSeconds: 1, limit, limited_by: limitedBy, agent_id: agentId })
 }
 
-/** Enough that batches do not wait for the disk writes of others, few enough that under load each has many items. */
-const BATCHES = { batchesAtOnce: 4, batchSizeMax: 50 }
+/** More than one at once, because one may be waiting for a lock. */
+const BATCHES = { batchesAtOnce: 4, batchSizeMax: 50, prefersLargeBatches: true }
 const batches = new WeakMap<RunJobs, Map<string, BatchExecutor<Prepared, Subtask>>>()
 
 /** Concurrent spawns of a project without an `Idempotency-Key` share a transaction. */
