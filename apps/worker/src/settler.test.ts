@@ -79,7 +79,7 @@ it('keeps the others of a batch apart from one that cannot be stored, and an out
     create sequence tries;
     create function boom() returns trigger language plpgsql security definer as $$ begin
       if new.id = '${poisoned.id}' and new.status = 'completed' then raise exception 'secret of the table' using errcode = '22023'; end if;
-      if nextval('tries') < 12 then raise exception 'could not extend file "base/16384/24601"' using errcode = '53100'; end if;
+      if nextval('tries') < 6 then raise exception 'could not extend file "base/16384/24601"' using errcode = '53100'; end if;
       return new;
     end $$`)
   await admin.unsafe(`create trigger boom before update on subtasks for each row when (new.status in ('completed', 'failed')) execute function boom()`)

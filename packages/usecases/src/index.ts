@@ -36,7 +36,7 @@ export { BOT_LEASE_SECONDS, holdChatBot, listChatBots, releaseChatBot, storeChat
 export { takeChatRequest } from './chats/take-chat-request.ts'
 export { requestChecks } from './checks/request-checks.ts'
 export { type CheckMeans, type CheckOutcome, type CheckWorker, claimChecks, endAbandonedChecks, holdChecks, runCheck } from './checks/run-check.ts'
-export { isolating } from './core/batch-executor.ts'
+export { BatchExecutor } from './core/batch-executor.ts'
 export { type Ctx, type Deps, type Idempotency, type Log, Replay, replayIfAnswered } from './core/ctx.ts'
 export { createFailureReport, type FailureReport, isDiskFailure } from './core/failure-report.ts'
 export { cursorInvalid } from './core/page.ts'
