@@ -94,3 +94,33 @@ it('keeps the others of a batch apart from one that cannot be stored, and an out
   })
   expect(harness.log.takeErrors().map(({ message }) => message)).toEqual(['failed to store a result'])
 })
+
+it('gives up during an outage when it is told to, also the rest of a batch that is stored one by one', async () => {
+  const { admin } = harness
+  const runs: Awaited<ReturnType<typeof claimOne>>[] = []
+  for (let index = 0; index < 3; index += 1) {
+    await spawn(harness.ctx, { agentId: `given-up-${index}` })
+    runs.push(await claimOne(harness.ctx))
+  }
+  // The batch fails with what is not an outage, and each end alone with a full disk.
+  await admin.unsafe(`
+    create sequence tries;
+    create function boom() returns trigger language plpgsql security definer as $$ begin
+      if nextval('tries') = 1 then raise exception 'boom' using errcode = '22023'; end if;
+      raise exception 'no space left on device' using errcode = '53100';
+    end $$`)
+  await admin.unsafe(`create trigger boom before update on subtasks for each row when (new.status in ('completed', 'failed')) execute function boom()`)
+  const giveUp = new AbortController()
+  const settler = new Settler(harness.deps as unknown as WorkerDeps, giveUp.signal)
+  const delivered = runs.map((run) => settler.settle(run.projectId, { subtaskId: run.id, attempt: run.attempt, end: completed('Done.') }))
+  const tries = async () => Number((await admin`select last_value from tries`)[0]?.last_value)
+  await expect.poll(tries).toBeGreaterThan(2)
+  giveUp.abort()
+  expect(await Promise.all(delivered)).toEqual(['fenced', 'fenced', 'fenced'])
+  const triesAtEnd = await tries()
+  await admin.unsafe('drop trigger boom on subtasks; drop function boom; drop sequence tries')
+  // One for the batch, and a few for the first end: the others were not tried.
+  expect(triesAtEnd).toBeLessThan(8)
+  for (const { id } of runs) expect(await getSubtask(harness.ctx, id)).toMatchObject({ status: 'running' })
+  expect(harness.log.takeErrors()).toEqual([])
+})

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BatchExecutor, isDatabaseUnavailable, type RunEnd, type Settlement, settleRuns } from '@muster/usecases'
 import type { WorkerDeps } from './deps.ts'
 
-/** While one batch of a project waits for the disk, another works. Results are kept in memory until they are stored; a batch of them is one parameter of one statement. */
 const BATCHES = {
+  /** While one batch of a project waits for the disk, another works. */
   batchesAtOnce: 2,
   batchSizeMax: 200,
-  bytes: { max: 8_388_608, of: ({ end }: RunEnd) => (end.kind === 'completed' ? end.result.length : 0) },
+  /** In characters of results, because a batch of them is one parameter of one statement. */
+  length: { max: 8_388_608, of: ({ end }: RunEnd) => (end.kind === 'completed' ? end.result.length : 0) },
 }
 const RETRY_MS = { first: 50, max: 2_000 }
 
@@ -30,6 +31,7 @@ export class Settler {
     try {
       return await executor.add(end)
     } catch (error) {
+      if (isDatabaseUnavailable(error)) return 'fenced'
       this.#deps.log.error({ err: error, subtask_id: end.subtaskId }, 'failed to store a result')
     }
     const { usage: _, ...ref } = end
@@ -38,6 +40,7 @@ export class Settler {
     try {
       return await executor.add({ ...ref, end: { kind: 'errored', error: message, retryable: false, partialResult: null } })
     } catch (error) {
+      if (isDatabaseUnavailable(error)) return 'fenced'
       this.#deps.log.error({ err: error, subtask_id: end.subtaskId }, 'failed to store the failure of a result as well')
       // Its lease expires, and another attempt follows.
       return 'fenced'
@@ -52,7 +55,7 @@ export class Settler {
     return executor
   }
 
-  /** @throws whatever is not an outage */
+  /** @throws what is not an outage, and an outage once `giveUp` is aborted: then the executor tries no other end of the batch */
   async #store(projectId: string, ends: readonly RunEnd[]): Promise<{ answer: Settlement }[]> {
     for (let delayMs = RETRY_MS.first; ; delayMs = Math.min(delayMs * 2, RETRY_MS.max)) {
       try {
@@ -61,7 +64,7 @@ export class Settler {
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error
         this.#deps.log.warn({ err: error, project_id: projectId, ends: ends.length }, 'failed to store results; trying again')
-        if (!(await this.#pause(delayMs))) return ends.map(() => ({ answer: 'fenced' }))
+        if (!(await this.#pause(delayMs))) throw error
       }
     }
   }

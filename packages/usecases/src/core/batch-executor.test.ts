@@ -84,13 +84,13 @@ describe('what is gathered', () => {
     expect(await Promise.all(asked)).toEqual(['A', 'B', 'C', 'D', 'E'])
   })
 
-  it('shares a batch only up to so many bytes, and what is larger alone goes alone', async () => {
+  it('shares a batch only up to so much length, and an item that is longer is a batch of its own', async () => {
     const batches: string[][] = []
     const work = async (items: readonly string[]) => {
       batches.push([...items])
       return items.map((item) => ({ answer: item.length }))
     }
-    const executor = new BatchExecutor<string, number>(work, { batchesAtOnce: 1, batchSizeMax: 10, bytes: { max: 4, of: ({ length }) => length } })
+    const executor = new BatchExecutor<string, number>(work, { batchesAtOnce: 1, batchSizeMax: 10, length: { max: 4, of: ({ length }) => length } })
     const items = ['two', 'and', 'a', 'of', 'a', 'enormous', 'b']
     expect(await Promise.all(items.map((item) => executor.add(item)))).toEqual([3, 3, 1, 2, 1, 8, 1])
     expect(batches).toEqual([['two'], ['and', 'a'], ['of', 'a'], ['enormous'], ['b']])
@@ -163,7 +163,7 @@ describe('by the clock', () => {
     },
   )
 
-  it('an item that comes while all batches hang is done after the first that ends, however soon that is', async () => {
+  it('an item that came while all batches ran waits for its 100 ms, although one of them has ended', async () => {
     const { executor, batches } = gated(2, 100, true)
     void executor.add('hangs')
     await turn()

@@ -27,19 +27,19 @@ export async function isolating<Item, Answer>(items: readonly Item[], work: (ite
 const WORTH_A_BATCH = 12
 /** How long an item waits for the running batch, which may itself be waiting for a lock. */
 const PATIENCE_MS = { large: 100, otherwise: 20 }
-/** An executor that prefers large batches rests after a batch of so many items. Fewer come each at its own time, and a rest would only delay the next one. */
+/** An executor that prefers large batches rests after a batch of so many items. Fewer are no burst: a rest would only delay the next one. */
 const WORTH_A_REST = 4
-/** How long it rests: so many times as long as the batch took, */
+/** It rests for so many times as long as the batch took. */
 const REST_FACTOR = 2
-/** but no longer than this. */
+/** The longest rest. */
 const REST_MS_MAX = 20
 
 export interface BatchExecutorOptions<Item> {
   /** Batches that run at the same time. Items that come in the meantime wait for the next batch. */
   batchesAtOnce: number
   batchSizeMax: number
-  /** How large a batch of more than one item may be in bytes. */
-  bytes?: { max: number; of: (item: Item) => number }
+  /** How long the items of a batch may be together, if there is more than one. */
+  length?: { max: number; of: (item: Item) => number }
   /**
    * Whether large batches matter more than an early start. After a batch of four or more, the next one waits for as many items, up to 20 ms. A second
    * batch starts beside a running one only if it is full, or if an item has waited for 100 ms.
@@ -58,7 +58,7 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Collects concurrent calls into batches, which share round trips and commits. A lone call runs at once and alone. If a batch fails, each
+ * Collects concurrent calls into batches, which share round trips and commits. A lone call runs at once and alone, except in the rest after a batch of an executor that prefers large ones. If a batch fails, each
  * of its items is tried alone.
  */
 export class BatchExecutor<Item, Answer> {
@@ -97,7 +97,7 @@ export class BatchExecutor<Item, Answer> {
     setImmediate(() => void this.#drain())
   }
 
-  /** Begins another batch when an item has waited long enough. As long as items wait, there is a timer. */
+  /** Begins another batch when an item has waited long enough. Items that wait are taken by a batch that has begun, by the end of a rest, or by this timer. */
   #watch(): void {
     const [oldest] = this.#waiting
     if (this.#isWatched || oldest === undefined) return
@@ -144,13 +144,13 @@ export class BatchExecutor<Item, Answer> {
   }
 
   #take(): Waiting<Item, Answer>[] {
-    const { batchSizeMax, bytes } = this.#options
-    if (bytes === undefined) return this.#waiting.splice(0, batchSizeMax)
+    const { batchSizeMax, length } = this.#options
+    if (length === undefined) return this.#waiting.splice(0, batchSizeMax)
     let count = 0
     let sum = 0
     for (const { item } of this.#waiting) {
-      sum += bytes.of(item)
-      if (count === batchSizeMax || (count > 0 && sum > bytes.max)) break
+      sum += length.of(item)
+      if (count === batchSizeMax || (count > 0 && sum > length.max)) break
       count += 1
     }
     return this.#waiting.splice(0, count)

@@ -16,7 +16,7 @@ beforeAll(async () => {
   harness = await startHarness({
     settings: { SUBTASK_MAX_PENDING: '40', SUBTASK_MAX_CONCURRENT: String(RUNNING_LIMIT) },
     connectionsMax: 40,
-    // Thirty transactions take turns in this one process, between their statements as well, and hold their locks meanwhile: a busy machine took 5 s.
+    // Thirty loops share this process. While one waits for its turn, it holds its locks, and on a busy machine others waited for them for 5 s.
     statementTimeoutMs: 30_000,
   })
 })
