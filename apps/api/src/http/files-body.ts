@@ -83,15 +83,13 @@ async function readZip(body: Buffer): Promise<GivenFile[]> {
     // What is not started is passed over.
     if (file.name.endsWith('/')) return
     const chunks: Uint8Array[] = []
-    // A constant, or V8 would keep the chunks until a full garbage collection. docs/adr/0006
-    const take: typeof file.ondata = (error, chunk, isLast) => {
+    file.ondata = (error, chunk, isLast) => {
       if (error !== null) throw error
       bytes += chunk.length
       if (bytes > UNPACKED_BYTES_MAX) throw tooLarge(`unpacks to more than ${UNPACKED_BYTES_MAX} bytes`)
       chunks.push(chunk)
       if (isLast) files.push({ path: file.name, bytes: Buffer.concat(chunks) })
     }
-    file.ondata = take
     file.start()
   })
   unzip.register(UnzipInflate)

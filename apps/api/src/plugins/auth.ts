@@ -65,11 +65,11 @@ export function addAuth(app: FastifyInstance, deps: ApiDeps): void {
       request.identifiedAtMs = performance.now()
       return actor
     }
+    request.actor = await judge()
     // A constant, or V8 would keep the request until a full garbage collection. docs/adr/0006
     const authorizeAgain = async () => {
       if (performance.now() - request.identifiedAtMs > JUDGED_FOR_MS) await judge()
     }
-    request.actor = await judge()
     request.authorizeAgain = authorizeAgain
     if (spawns === true) requireSpawnAllowed(request.actor)
     if (access !== 'key' && access !== 'loopback') requireScope(request.actor, access)

@@ -258,7 +258,7 @@ describe('an update', () => {
     test.update('go left', 'update-1', 'interrupt')
     test.update('then right', 'update-2', 'interrupt')
     expect(await outcome).toEqual({ kind: 'completed', result: 'Left, then right.' })
-    // Where the second breaks the first off before a call with it was answered, the first is sent again, and acknowledged last.
+    // If the second one interrupts before a call of the model has answered the first, the first is sent again, and acknowledged last.
     expect(test.acknowledged.toSorted()).toEqual(['update-1', 'update-2'])
     expect(models.requests.at(-1)?.text).toMatch(/go left.*then right/s)
   })
