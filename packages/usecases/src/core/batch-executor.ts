@@ -58,8 +58,8 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Collects concurrent calls into batches, which share round trips and commits. A lone call runs at once and alone, except in the rest after a batch of an executor that prefers large ones. If a batch fails, each
- * of its items is tried alone.
+ * Collects concurrent calls into batches, which share round trips and commits. A lone call runs at once and alone, unless the executor prefers large
+ * batches and rests after one. If a batch fails, each of its items is tried alone.
  */
 export class BatchExecutor<Item, Answer> {
   readonly #work: (items: readonly Item[]) => Promise<Outcome<Answer>[]>
